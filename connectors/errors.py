@@ -1,0 +1,52 @@
+"""The root of every error that the bridge raises on purpose.
+
+An error says what happened, where (topic, partition, offset, table, file) and what to do. Whether the job may try
+again is part of the error's type: :class:`Terminal` stops it until a person has acted, :class:`Transient` is retried.
+"""
+
+from __future__ import annotations
+
+
+class BridgeError(Exception):
+    """What happened, where, and what to do about it.
+
+    Args:
+        message: one sentence: what happened.
+        remedy: one sentence: what the reader should do now.
+        facts: where it happened, as ``topic="..."``, ``partition=3``, ``table="public.orders"``; ``None`` is left out.
+    """
+
+    def __init__(self, message: str, *, remedy: str, **facts: object) -> None:
+        self.message = message
+        self.remedy = remedy
+        self.facts: dict[str, object] = {name: value for name, value in facts.items() if value is not None}
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{name}={value}" for name, value in self.facts.items())
+        place = f" [{where}]" if where else ""
+        return f"{self.message}{place}. Remedy: {self.remedy}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross process boundaries (Spark workers): keep keyword arguments.
+        return (_rebuild, (type(self), self.message, self.remedy, self.facts))
+
+
+class Terminal(BridgeError):
+    """A person has to act before the job can go on; restarting alone changes nothing."""
+
+
+class Transient(BridgeError):
+    """Trying again may help: the broker, the registry or the storage was not available.
+
+    Attributes:
+        retry_after: seconds to wait before the next attempt, when the other side asked for it.
+    """
+
+    retry_after: float | None = None
+
+
+def _rebuild(kind: type[BridgeError], message: str, remedy: str, facts: dict[str, object]) -> BridgeError:
+    error = kind.__new__(kind)
+    BridgeError.__init__(error, message, remedy=remedy, **facts)
+    return error
