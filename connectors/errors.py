@@ -29,7 +29,7 @@ class BridgeError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors cross process boundaries (Spark workers): keep keyword arguments.
-        return (_rebuild, (type(self), self.message, self.remedy, self.facts))
+        return (_rebuild, (type(self), self.message, self.remedy, self.facts, dict(self.__dict__)))
 
 
 class Terminal(BridgeError):
@@ -46,7 +46,10 @@ class Transient(BridgeError):
     retry_after: float | None = None
 
 
-def _rebuild(kind: type[BridgeError], message: str, remedy: str, facts: dict[str, object]) -> BridgeError:
+def _rebuild(
+    kind: type[BridgeError], message: str, remedy: str, facts: dict[str, object], attributes: dict[str, object]
+) -> BridgeError:
     error = kind.__new__(kind)
     BridgeError.__init__(error, message, remedy=remedy, **facts)
+    error.__dict__.update(attributes)
     return error

@@ -1,0 +1,56 @@
+# Everything a user or contributor runs. `make help` lists it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-unit check format coverage lock docs-config clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Use
+install: $(INSTALLED) ## Make .venv with the pinned dependencies and this project
+
+demo: $(INSTALLED) ## Start Kafka, produce a workload, land it, compare: the whole bridge in one command
+	$(BIN)/cdc-bridge demo
+
+##@ Develop
+test: $(INSTALLED) ## Run all tests, with coverage
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered --cov-fail-under=90
+
+test-unit: $(INSTALLED) ## Run the tests that need neither Java nor Kafka
+	$(BIN)/python -m pytest tests/unit
+
+check: $(INSTALLED) ## Lint, format check, strict types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(INSTALLED) ## Format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs-config: $(INSTALLED) ## Write docs/configuration.md from the settings
+	$(BIN)/python -m streaming.settings_docs docs/configuration.md
+
+lock: ## Pin the dependencies anew, with hashes
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet pip-tools
+	$(BIN)/pip-compile --quiet --upgrade --extra dev --extra delta --generate-hashes --no-emit-index-url \
+		--no-emit-find-links --no-emit-trusted-host --allow-unsafe --strip-extras -o requirements.lock pyproject.toml
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* demo-output
+
+$(INSTALLED): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "cdc-bridge needs Python 3.11 or newer as '$(PYTHON)'. Install it, or say make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+		{ echo "'$(PYTHON)' cannot make virtual environments. On Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

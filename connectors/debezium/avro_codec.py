@@ -1,0 +1,172 @@
+"""Avro values become event groups: datums are grouped by writer schema and each group is read as one block."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+import numpy as np
+
+from connectors.debezium.avro_reader import AvroReader, ReadPart
+from connectors.debezium.avro_records import AvroRecords
+from connectors.debezium.avro_registry import AvroReaders
+from connectors.debezium.event_group import EventGroup, NoImages
+from connectors.debezium.events import Bools, Int64s, SkipReason
+from connectors.debezium.flattened import is_metadata, metadata_fields, operations, topic_table
+from connectors.debezium.framing import AvroRows
+from connectors.debezium.json_layout import DocumentImages, present_mask
+from connectors.debezium.options import DecodeOptions
+from connectors.debezium.origin import RecordForm, form_of
+from connectors.debezium.physical import Images
+from connectors.debezium.record_key import RecordKeys
+from connectors.debezium.source_block import is_constant, name_fields, position_members, tables_of
+from connectors.debezium.verdicts import BadReason, Rejection, Verdicts
+
+
+class AvroCodec:
+    """Decodes Avro values; belongs to one decoder."""
+
+    def __init__(self, options: DecodeOptions, readers: AvroReaders) -> None:
+        self._options = options
+        self._readers = readers
+
+    def decode(
+        self, topic: str, part: AvroRows, datums: list[bytes], keys: RecordKeys, verdicts: Verdicts
+    ) -> list[EventGroup]:
+        """The row events among the datums of one writer schema; verdicts on all others.
+
+        Raises:
+            Transient: the schema registry cannot be asked.
+        """
+        reader = self._readers.reader(part.schema_id)
+        form = reader if isinstance(reader, Rejection) else self._form(reader, topic, keys, part.rows)
+        if isinstance(reader, Rejection) or not isinstance(form, RecordForm):
+            verdict = reader if isinstance(reader, Rejection) else form
+            assert not isinstance(verdict, RecordForm)
+            for row in part.rows.tolist():
+                verdicts.settle(row, verdict)
+            return []
+        return self._groups(topic, reader, form, part.rows, datums, verdicts)
+
+    def _form(
+        self, reader: AvroReader, topic: str, keys: RecordKeys, rows: Int64s
+    ) -> RecordForm | SkipReason | Rejection:
+        names = frozenset(field.name for field in reader.record.root.children)
+        return form_of(names, topic, keys.names_at(int(rows[0])), self._options)
+
+    def _groups(
+        self,
+        topic: str,
+        reader: AvroReader,
+        form: RecordForm,
+        rows: Int64s,
+        bodies: list[bytes],
+        verdicts: Verdicts,
+    ) -> list[EventGroup]:
+        names = [field.name for field in reader.record.root.children]
+        match form:
+            case RecordForm.ENVELOPE:
+                columns = [name for name in ("op", "source", "before", "after") if name in names]
+            case RecordForm.FLATTENED:
+                columns = names
+            case _:
+                assert_never(form)
+        parts, bad = reader.read(bodies, columns)
+        for place, error in bad.items():
+            verdicts.reject(int(rows[place]), error.reason, str(error))
+        groups: list[EventGroup] = []
+        for part in parts:
+            if form is RecordForm.ENVELOPE:
+                groups += self._envelopes(reader, part, rows[part.places], verdicts)
+            else:
+                groups += self._flattened(topic, reader, part, rows[part.places])
+        return groups
+
+    def _envelopes(self, reader: AvroReader, part: ReadPart, rows: Int64s, verdicts: Verdicts) -> list[EventGroup]:
+        records = part.records
+        ops = records.values("op")
+        connectors = self._connectors(records, "source", "connector")
+        source_there = records.images("source").present
+        usable = source_there & present_mask(ops)
+        for place in np.flatnonzero(~usable).tolist():
+            if ops[place] is None:
+                verdicts.reject(int(rows[place]), BadReason.MISSING_OP, "op is null")
+            else:
+                verdicts.reject(int(rows[place]), BadReason.MISSING_SOURCE, "the source block is null")
+        groups: list[EventGroup] = []
+        for connector, mine in _each(connectors):
+            documents = connector == "mongodb"
+            named = [records.values("source", name) for name in name_fields(connector)]
+            source = {name: records.values("source", name) for name in position_members(connector)}
+            for table, places in tables_of(*named).items():
+                chosen = places[mine[places] & usable[places]]
+                if table is None:
+                    for row in rows[chosen].tolist():
+                        verdicts.reject(row, BadReason.MISSING_SOURCE, "the source block names no table")
+                    continue
+                group = EventGroup(
+                    rows=rows,
+                    connector=connector,
+                    table=table,
+                    ops=ops,
+                    source=source,
+                    fields=() if documents else reader.record.row_fields,
+                    before=_images(records, "before", documents),
+                    after=_images(records, "after", documents),
+                    documents=documents,
+                )
+                groups.append(group.select(chosen))
+        return [group for group in groups if len(group)]
+
+    def _flattened(self, topic: str, reader: AvroReader, part: ReadPart, rows: Int64s) -> list[EventGroup]:
+        prefix = self._options.metadata_prefix
+        records = part.records
+        connectors = self._connectors(records, *self._first(records, "connector"))
+        groups: list[EventGroup] = []
+        for connector, mine in _each(connectors):
+            like = topic_table(topic, connector)
+            named = [
+                [value or default for value in self._member(records, member)]
+                for member, default in zip(name_fields(connector), (like.database, like.schema, like.name), strict=True)
+            ]
+            for table, places in tables_of(*named).items():
+                assert table is not None
+                group = EventGroup(
+                    rows=rows,
+                    connector=connector,
+                    table=table,
+                    ops=operations(self._member(records, "op"), self._member(records, "deleted")),
+                    source={member: self._member(records, member) for member in position_members(connector)},
+                    fields=tuple(field for field in reader.record.row_fields if not is_metadata(field.name, prefix)),
+                    before=NoImages(len(rows)),
+                    after=records.images(),
+                )
+                groups.append(group.select(places[mine[places]]))
+        return [group for group in groups if len(group)]
+
+    def _connectors(self, records: AvroRecords, *path: str) -> list[str]:
+        """The connector per record, as the settings or the records say."""
+        if self._options.connector != "auto":
+            return [self._options.connector] * len(records)
+        return [name if isinstance(name, str) else "" for name in records.values(*path)]
+
+    def _first(self, records: AvroRecords, member: str) -> tuple[str, ...]:
+        names = metadata_fields(member, self._options.metadata_prefix)
+        return next(((name,) for name in names if any(value is not None for value in records.values(name))), names[:1])
+
+    def _member(self, records: AvroRecords, member: str) -> list[Any]:
+        first, second = (records.values(name) for name in metadata_fields(member, self._options.metadata_prefix))
+        return [a if a is not None else b for a, b in zip(first, second, strict=True)]
+
+
+def _images(records: AvroRecords, name: str, documents: bool) -> Images:
+    return DocumentImages(records.values(name)) if documents else records.images(name)
+
+
+def _each(connectors: list[str]) -> list[tuple[str, Bools]]:
+    """Each connector and a mask of its records."""
+    if is_constant(connectors):
+        return [(connectors[0], np.ones(len(connectors), dtype=np.bool_))]
+    return [
+        (connector, np.array([name == connector for name in connectors], dtype=np.bool_))
+        for connector in dict.fromkeys(connectors)
+    ]

@@ -1,0 +1,96 @@
+"""JSON records that carry their schema: ``{"schema": {...}, "payload": ...}`` (JsonConverter, ``schemas.enable=true``).
+
+All records of one schema version start with the same bytes, several times longer than the payload. So a schema is
+parsed once, and later records are recognised by that prefix and only their payload is decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import msgspec
+
+from connectors.debezium.connect_schema import row_schema_of
+from connectors.debezium.record_schema import RecordSchema
+
+_OPENING = re.compile(rb'\{"([^"\\]+)":')
+_WRAPPING = (b"schema", b"payload")
+_KEPT_PER_TOPIC = 64
+_KEPT_TEXTS = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedSchema:
+    """A parsed schema; one object per schema text, so that it can be compared by identity."""
+
+    record: RecordSchema
+
+
+class _Wrapped(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    schema: msgspec.Raw
+    payload: msgspec.Raw
+
+
+_WRAPPED = msgspec.json.Decoder(_Wrapped)
+
+
+class EmbeddedSchemas:
+    """The schemas seen so far. Belongs to one decoder, which lives as long as its worker; what it remembers changes
+    how fast a record is read, never what is read."""
+
+    def __init__(self) -> None:
+        self._prefixes: dict[str, list[tuple[bytes, EmbeddedSchema]]] = {}
+        self._texts: dict[bytes, EmbeddedSchema] = {}
+
+    def common(self, topic: str, bodies: list[bytes]) -> tuple[EmbeddedSchema | None, list[bytes]] | None:
+        """Schema and payloads when all bodies have the topic's latest schema, or none has any; else ``None``."""
+        if not bodies:
+            return None
+        opening = _OPENING.match(bodies[0])
+        if opening is not None and opening[1] not in _WRAPPING:
+            # An object whose first member is another one has no embedded schema.
+            plain = opening[0]
+            return (None, bodies) if all([body.startswith(plain) for body in bodies]) else None
+        known = self._prefixes.get(topic)
+        if not known:
+            return None
+        prefix, schema = known[0]
+        length = len(prefix)
+        payloads = [body[length:-1] for body in bodies if body.startswith(prefix)]
+        return (schema, payloads) if len(payloads) == len(bodies) else None
+
+    def split(self, topic: str, body: bytes) -> tuple[EmbeddedSchema | None, bytes]:
+        """Schema and payload of one record; ``None`` and the body itself when it carries no schema.
+
+        Raises:
+            SchemaError: there is a schema, and it cannot be understood.
+        """
+        known = self._prefixes.setdefault(topic, [])
+        for place, (prefix, schema) in enumerate(known):
+            if body.startswith(prefix):
+                if place:
+                    known.insert(0, known.pop(place))
+                return schema, body[len(prefix) : -1]
+        try:
+            wrapped = _WRAPPED.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None, body
+        text, payload = bytes(wrapped.schema), bytes(wrapped.payload)
+        if text == b"null":
+            return None, payload
+        if not text.startswith(b"{"):
+            return None, body
+        schema = self._parsed(text)
+        if body.endswith(payload + b"}"):
+            known.insert(0, (body[: len(body) - len(payload) - 1], schema))
+            del known[_KEPT_PER_TOPIC:]
+        return schema, payload
+
+    def _parsed(self, text: bytes) -> EmbeddedSchema:
+        schema = self._texts.get(text)
+        if schema is None:
+            if len(self._texts) >= _KEPT_TEXTS:
+                self._texts.clear()
+            schema = self._texts[text] = EmbeddedSchema(row_schema_of(text))
+        return schema

@@ -1,0 +1,136 @@
+"""Sorts the payloads of a batch by format and writer schema, all at once.
+
+Bytes are looked at where Arrow keeps them; only a batch with schema ids in its headers is walked record by record.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from connectors.debezium.events import Bools, Int64s
+from connectors.debezium.options import PayloadFormat, SchemaIdFraming
+from connectors.debezium.verdicts import BadReason, Rejection
+from connectors.debezium.wire import Datum, SchemaId, SchemaIdHeaders, SchemaIdKind, read_prefix
+
+_PREFIX = 5
+
+
+@dataclass(frozen=True)
+class AvroRows:
+    """Records of one writer schema.
+
+    Attributes:
+        rows: their places, ascending.
+        start: where the datum starts in each payload.
+    """
+
+    schema_id: SchemaId
+    rows: Int64s
+    start: int
+
+
+@dataclass
+class Framed:
+    """The payloads of a batch by format; nulls are in none of the three.
+
+    Attributes:
+        json: places of the JSON payloads, ascending.
+        avro: the Avro payloads by writer schema.
+        rejected: what is wrong, per place of a payload that is neither.
+    """
+
+    json: Int64s
+    avro: list[AvroRows] = field(default_factory=list)
+    rejected: dict[int, Rejection] = field(default_factory=dict)
+
+
+def frame(payloads: pa.BinaryArray, ids: SchemaIdHeaders, declared: PayloadFormat, framing: SchemaIdFraming) -> Framed:
+    """The formats and writer schemas of a batch's keys or values."""
+    nothing = np.empty(0, dtype=np.int64)
+    if len(payloads) == 0 or payloads.null_count == len(payloads):
+        return Framed(nothing)
+    sizes, heads = _heads(payloads)
+    present = np.asarray(payloads.is_valid())
+    framed = Framed(nothing)
+    for place in np.flatnonzero(present & (sizes == 0)):
+        framed.rejected[int(place)] = Rejection(BadReason.EMPTY_VALUE, "the value has no bytes")
+    open_: Bools = present & (sizes > 0)
+    if ids:
+        open_ = _by_headers(ids, open_, framed)
+    match declared:
+        case PayloadFormat.JSON:
+            avro = np.zeros(len(payloads), dtype=np.bool_)
+        case PayloadFormat.AVRO:
+            avro = open_
+        case PayloadFormat.AUTO:
+            avro = open_ & (heads[:, 0] == 0)
+    framed.json = np.flatnonzero(open_ & ~avro)
+    _by_prefix(payloads, np.flatnonzero(avro), sizes, heads, framing, framed)
+    return framed
+
+
+def _heads(payloads: pa.BinaryArray) -> tuple[Int64s, npt.NDArray[np.uint8]]:
+    """Size and first bytes per payload, zeros beyond its end."""
+    _, offsets_buffer, bytes_buffer = payloads.buffers()
+    offsets = np.frombuffer(offsets_buffer, np.int32, len(payloads) + 1, payloads.offset * 4).astype(np.int64)
+    content = np.frombuffer(bytes_buffer, np.uint8) if bytes_buffer is not None else np.empty(0, dtype=np.uint8)
+    sizes = np.diff(offsets)
+    places = offsets[:-1, None] + np.arange(_PREFIX)
+    inside = np.arange(_PREFIX) < sizes[:, None]
+    heads = np.zeros((len(payloads), _PREFIX), dtype=np.uint8)
+    heads[inside] = content[places[inside]]
+    return sizes, heads
+
+
+def _by_headers(ids: SchemaIdHeaders, open_: Bools, framed: Framed) -> Bools:
+    """Takes out the records whose headers name their schema."""
+    rest = open_.copy()
+    found: dict[SchemaId, list[int]] = defaultdict(list)
+    for place in np.flatnonzero(open_).tolist():
+        named = ids.framing(place)
+        if named is None:
+            continue
+        rest[place] = False
+        if isinstance(named, Rejection):
+            framed.rejected[place] = named
+        else:
+            found[named.schema_id].append(place)
+    framed.avro += [AvroRows(schema_id, np.array(rows, dtype=np.int64), 0) for schema_id, rows in found.items()]
+    return rest
+
+
+def _by_prefix(
+    payloads: pa.BinaryArray,
+    places: Int64s,
+    sizes: Int64s,
+    heads: npt.NDArray[np.uint8],
+    framing: SchemaIdFraming,
+    framed: Framed,
+) -> None:
+    """Reads the id in front of each payload."""
+    if len(places) == 0:
+        return
+    numbers = np.ascontiguousarray(heads[places, 1:]).view(">u4")[:, 0].astype(np.int64)
+    usual = (heads[places, 0] == 0) & (sizes[places] >= _PREFIX)
+    if framing is SchemaIdFraming.AUTO:
+        usual &= numbers != 0
+    elif framing is not SchemaIdFraming.CONFLUENT:
+        usual[:] = False
+    for number in np.unique(numbers[usual]).tolist():
+        rows = places[usual & (numbers == number)]
+        framed.avro.append(AvroRows(SchemaId(SchemaIdKind.CONFLUENT, number), rows, _PREFIX))
+    others: dict[Datum, list[int]] = defaultdict(list)
+    for place in places[~usual].tolist():
+        datum = read_prefix(payloads[place].as_py(), framing)
+        if isinstance(datum, Rejection):
+            framed.rejected[place] = datum
+        else:
+            others[datum].append(place)
+    framed.avro += [
+        AvroRows(datum.schema_id, np.array(rows, dtype=np.int64), datum.start) for datum, rows in others.items()
+    ]

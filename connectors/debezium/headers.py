@@ -1,0 +1,59 @@
+"""Record headers by name, for a whole batch at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connectors.debezium.events import Int64s
+
+RUN_ID = "__debezium.context.runId"
+
+
+class RecordHeaders:
+    """The headers of a batch's records.
+
+    Args:
+        headers: list<struct<key: string, value: binary>>, one list per record, or ``None`` when they were not read.
+        count: number of records.
+    """
+
+    def __init__(self, headers: pa.ListArray | None, count: int) -> None:
+        self._count = count
+        self._codes: dict[str, int] = {}
+        if headers is None or count == 0:
+            return
+        entries = headers.flatten()
+        names = entries.field("key").dictionary_encode()
+        self._codes = {name: code for code, name in enumerate(names.dictionary.to_pylist())}
+        self._names: Int64s = np.asarray(pc.fill_null(names.indices, -1)).astype(np.int64)
+        self._values = entries.field("value")
+        lengths = np.asarray(pc.fill_null(pc.list_value_length(headers), 0))
+        self._owners = np.repeat(np.arange(count), lengths)
+
+    def values(self, name: str) -> pa.BinaryArray | None:
+        """The value of header ``name`` per record, the last one where it repeats; ``None`` when no record has it."""
+        code = self._codes.get(name)
+        if code is None:
+            return None
+        hits = np.flatnonzero(self._names == code)
+        chosen: Int64s = np.full(self._count, -1, dtype=np.int64)
+        chosen[self._owners[hits]] = hits
+        return self._values.take(pa.array(chosen, mask=chosen < 0)).cast(pa.binary())
+
+    def run_ids(self) -> pa.StringArray:
+        """The connector run that sent each record (``__debezium.context.runId``); null where the header is absent.
+
+        The header's bytes follow the worker's ``header.converter``: bare text, or JSON text in quotes.
+        """
+        values = self.values(RUN_ID)
+        if values is None:
+            return pa.nulls(self._count, pa.string())
+        encoded = values.dictionary_encode()
+        texts = [None if value is None else _text(value) for value in encoded.dictionary.to_pylist()]
+        return pa.array(texts, pa.string()).take(encoded.indices)
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace").strip('"')

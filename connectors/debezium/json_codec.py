@@ -1,0 +1,253 @@
+"""JSON values become event groups.
+
+The usual batch has one schema and one table and is decoded in one go. Whatever does not fit the layout that is tried
+first (another table, a control record, a bad record) is looked at one by one and decoded with its own layout; so what
+is tried first decides the speed and never the result.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+import numpy as np
+
+from connectors.debezium import semantics
+from connectors.debezium.embedded_schema import EmbeddedSchema, EmbeddedSchemas
+from connectors.debezium.errors import SchemaError
+from connectors.debezium.event_group import EventGroup
+from connectors.debezium.events import Int64s, SkipReason
+from connectors.debezium.flattened import is_metadata
+from connectors.debezium.json_layout import EnvelopeLayout, FlattenedLayout
+from connectors.debezium.json_probe import DECODE_ERRORS, origin_of, rejection
+from connectors.debezium.learned_rows import learned_groups
+from connectors.debezium.options import DecodeOptions
+from connectors.debezium.origin import Origin, RecordForm
+from connectors.debezium.record_key import RecordKeys
+from connectors.debezium.schema import ConnectType, Field
+from connectors.debezium.verdicts import BadReason, Rejection, Verdicts
+
+DOCUMENT_FIELDS = (
+    Field("_id", ConnectType.STRING, optional=False, semantic=semantics.JSON),
+    Field("document", ConnectType.STRING, semantic=semantics.JSON),
+)
+"""Columns of a MongoDB collection: the key's ``id`` and the document, both Extended JSON text."""
+
+_KEPT_LAYOUTS = 4096
+
+Layout = EnvelopeLayout | FlattenedLayout
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Records of one batch with one embedded schema, or without any."""
+
+    topic: str
+    schema: EmbeddedSchema | None
+    rows: list[int]
+    bodies: list[bytes]
+
+
+class JsonCodec:
+    """Decodes JSON values; belongs to one decoder and remembers schemas and layouts."""
+
+    def __init__(self, options: DecodeOptions) -> None:
+        self._options = options
+        self._embedded = EmbeddedSchemas()
+        self._layouts: dict[object, Layout | SkipReason | Rejection | None] = {}
+        self._latest: dict[tuple[str, EmbeddedSchema | None], Origin] = {}
+        self._numeric: set[object] = set()
+
+    def decode(
+        self, topic: str, rows: Int64s, bodies: list[bytes], keys: RecordKeys, verdicts: Verdicts
+    ) -> list[EventGroup]:
+        """The row events among the values; verdicts on all others.
+
+        Args:
+            rows: the values' places among the raw records, ascending.
+        """
+        groups: list[EventGroup] = []
+        for part in self._parts(topic, rows, bodies, verdicts):
+            groups += self._decode_part(part, keys, verdicts)
+        return groups
+
+    def _parts(self, topic: str, places: Int64s, bodies: list[bytes], verdicts: Verdicts) -> list[_Part]:
+        rows = places.tolist()
+        common = self._embedded.common(topic, bodies)
+        if common is not None:
+            return [_Part(topic, common[0], rows, common[1])]
+        parts: dict[EmbeddedSchema | None, _Part] = {}
+        for row, body in zip(rows, bodies, strict=True):
+            try:
+                schema, payload = self._embedded.split(topic, body)
+            except SchemaError as error:
+                verdicts.reject(row, BadReason.UNUSABLE_SCHEMA, str(error))
+                continue
+            part = parts.setdefault(schema, _Part(topic, schema, [], []))
+            part.rows.append(row)
+            part.bodies.append(payload)
+        return list(parts.values())
+
+    def _decode_part(self, part: _Part, keys: RecordKeys, verdicts: Verdicts) -> list[EventGroup]:
+        groups: list[EventGroup] = []
+        usual = self._latest.get((part.topic, part.schema)) or self._first_origin(part, keys)
+        rest = list(range(len(part.rows)))
+        if usual is not None:
+            layout = self._layout(part, usual, keys)
+            if isinstance(layout, (EnvelopeLayout, FlattenedLayout)):
+                self._latest[(part.topic, part.schema)] = usual
+                group, rest = self._try(part, usual, layout, rest)
+                groups += group
+        by_origin: dict[Origin, list[int]] = defaultdict(list)
+        for place in rest:
+            origin = origin_of(part.bodies[place], part.topic, keys.names_at(part.rows[place]), self._options)
+            if isinstance(origin, Origin):
+                by_origin[origin].append(place)
+            else:
+                verdicts.settle(part.rows[place], origin)
+        for origin, places in by_origin.items():
+            groups += self._decode_origin(part, origin, places, keys, verdicts)
+        return groups
+
+    def _first_origin(self, part: _Part, keys: RecordKeys) -> Origin | None:
+        for row, body in zip(part.rows, part.bodies, strict=True):
+            origin = origin_of(body, part.topic, keys.names_at(row), self._options)
+            if isinstance(origin, Origin):
+                return origin
+        return None
+
+    def _try(
+        self, part: _Part, origin: Origin, layout: Layout, places: list[int]
+    ) -> tuple[list[EventGroup], list[int]]:
+        """The events that the layout decodes and that are of its origin, and the places of the others."""
+        bodies = part.bodies if len(places) == len(part.bodies) else [part.bodies[place] for place in places]
+        rows = part.rows if len(places) == len(part.rows) else [part.rows[place] for place in places]
+        events, failed = _decoded(layout.decode, bodies)
+        rest = [places[number] for number in failed]
+        if failed:
+            bodies = [body for number, body in enumerate(bodies) if number not in failed]
+            rows = [row for number, row in enumerate(rows) if number not in failed]
+        if not events:
+            return [], places
+        group, foreign = layout.group(np.array(rows, dtype=np.int64), events, bodies)
+        if foreign is not None:
+            good = [place for number, place in enumerate(places) if number not in failed]
+            rest += [good[number] for number in np.flatnonzero(foreign).tolist()]
+            group = group.select(np.flatnonzero(~foreign))
+        return ([group] if len(group) else []), sorted(rest)
+
+    def _decode_origin(
+        self, part: _Part, origin: Origin, places: list[int], keys: RecordKeys, verdicts: Verdicts
+    ) -> list[EventGroup]:
+        layout = self._layout(part, origin, keys)
+        if layout is None:
+            bodies = [part.bodies[place] for place in places]
+            rows = [part.rows[place] for place in places]
+            return learned_groups(part.topic, origin, rows, bodies, keys, self._options, verdicts)
+        if not isinstance(layout, (EnvelopeLayout, FlattenedLayout)):
+            for place in places:
+                verdicts.settle(part.rows[place], layout)
+            return []
+        groups, rest = self._try(part, origin, layout, places)
+        if rest and _has_decimals(layout.fields):
+            numeric = self._layout(part, origin, keys, numeric=True)
+            if isinstance(numeric, (EnvelopeLayout, FlattenedLayout)):
+                more, rest = self._try(part, origin, numeric, rest)
+                groups += more
+                if more:
+                    self._numeric.add((part.topic, part.schema, origin))
+        for place in rest:
+            verdicts.settle(part.rows[place], _why(layout.decode, part.bodies[place]))
+        return groups
+
+    def _layout(
+        self, part: _Part, origin: Origin, keys: RecordKeys, *, numeric: bool = False
+    ) -> Layout | SkipReason | Rejection | None:
+        """How records of the origin are decoded, the verdict on all of them, or ``None`` to learn their columns."""
+        numeric = numeric or (part.topic, part.schema, origin) in self._numeric
+        identity = (part.topic, part.schema, origin, keys.all_names(), numeric)
+        if identity not in self._layouts:
+            if len(self._layouts) >= _KEPT_LAYOUTS:
+                self._layouts.clear()
+            self._layouts[identity] = self._new_layout(part, origin, keys, numeric)
+        return self._layouts[identity]
+
+    def _new_layout(
+        self, part: _Part, origin: Origin, keys: RecordKeys, numeric: bool
+    ) -> Layout | SkipReason | Rejection | None:
+        options = self._options
+        if options.is_signal_table(origin.table):
+            return SkipReason.SIGNAL
+        decoding = options.rules.decoding_for(origin.table)
+        if decoding is None:
+            return SkipReason.EXCLUDED_TABLE
+        names: frozenset[str] = frozenset()
+        if part.schema is not None:
+            fields = part.schema.record.row_fields
+            names = frozenset(field.name for field in part.schema.record.root.children)
+        elif origin.form is RecordForm.ENVELOPE and origin.connector == "mongodb":
+            fields = ()
+        elif decoding.declared:
+            fields = decoding.declared
+        elif decoding.learn:
+            return None
+        else:
+            return Rejection(
+                BadReason.NO_COLUMN_TYPES,
+                f"JSON without a schema carries no types; declare the columns of {origin.table} in the settings, "
+                "or set schema: learn",
+            )
+        try:
+            match origin.form:
+                case RecordForm.ENVELOPE:
+                    documents = origin.connector == "mongodb"
+                    return EnvelopeLayout(
+                        origin,
+                        fields,
+                        keys.all_names() | set(decoding.keys),
+                        fixed_connector=options.connector != "auto",
+                        documents=documents,
+                        numeric_decimals=numeric,
+                    )
+                case RecordForm.FLATTENED:
+                    columns = tuple(field for field in fields if not is_metadata(field.name, options.metadata_prefix))
+                    return FlattenedLayout(
+                        origin,
+                        columns,
+                        names or None,
+                        prefix=options.metadata_prefix,
+                        topic=part.topic,
+                        numeric_decimals=numeric,
+                    )
+        except SchemaError as error:
+            return Rejection(BadReason.UNUSABLE_SCHEMA, str(error))
+        assert_never(origin.form)
+
+
+def _decoded(decode: Callable[[bytes], Any], bodies: list[bytes]) -> tuple[list[Any], set[int]]:
+    """The decoded bodies, and the places of those that fail."""
+    try:
+        return list(map(decode, bodies)), set()
+    except DECODE_ERRORS:
+        events: list[Any] = []
+        failed: set[int] = set()
+        for place, body in enumerate(bodies):
+            try:
+                events.append(decode(body))
+            except DECODE_ERRORS:
+                failed.add(place)
+        return events, failed
+
+
+def _why(decode: Callable[[bytes], Any], body: bytes) -> Rejection:
+    try:
+        decode(body)
+    except DECODE_ERRORS as error:
+        return rejection(body, error)
+    return Rejection(BadReason.TYPE_MISMATCH, "the record's source block contradicts its own table")
+
+
+def _has_decimals(fields: tuple[Field, ...]) -> bool:
+    return any(field.semantic == semantics.DECIMAL and field.type is ConnectType.BYTES for field in fields)

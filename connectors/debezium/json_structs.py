@@ -1,0 +1,144 @@
+"""msgspec structs for JSON records of a known schema.
+
+A struct decodes strictly (an int is never a string or a float, a required field must be there) and touches only the
+members that are asked for. Attributes are numbered, since a column's name need not be a Python identifier.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Sequence
+from decimal import Decimal, InvalidOperation
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from connectors.debezium import semantics
+from connectors.debezium.physical import Physical, is_nested, physical_array, struct_array, text_array
+from connectors.debezium.schema import ConnectType, Field
+from connectors.debezium.types import decimal_scale
+from connectors.debezium.values import physical_type
+
+NULL = msgspec.Raw(b"null")
+# PostgreSQL's numeric has up to 147,455 digits; a number such as 1e999999999 must not be written out.
+_MAX_DIGITS = 150_000
+
+
+class RowStruct:
+    """The struct of one row image and how its columns come out of it.
+
+    Args:
+        fields: the members to decode; others in the JSON are passed over.
+        required: False to let every member be absent or null (a ``before`` image).
+        numeric_decimals: True for ``decimal.format=NUMERIC``, where a Decimal is a JSON number.
+
+    Attributes:
+        type: the generated struct.
+        empty: an instance whose columns are all null.
+    """
+
+    def __init__(self, fields: Iterable[Field], *, required: bool = True, numeric_decimals: bool = False) -> None:
+        self.fields = tuple(fields)
+        self._numeric = numeric_decimals
+        members: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+        names: dict[str, str] = {}
+        for number, field in enumerate(self.fields):
+            attribute = f"f{number}"
+            names[attribute] = field.name
+            members.append(_member(attribute, self._annotation(field), optional=field.optional or not required))
+        self.type: type[msgspec.Struct] = msgspec.defstruct("Row", members, rename=names, kw_only=True, gc=False)
+        self.attributes: dict[str, str] = {name: attribute for attribute, name in names.items()}
+        self.empty = self.type(
+            **{attribute: NULL if self._is_raw(self.fields[number]) else None for number, attribute in enumerate(names)}
+        )
+
+    def column(self, images: Sequence[msgspec.Struct], field: Field) -> Physical:
+        """The column of ``field``, one value per image, as its physical type."""
+        values = list(map(attrgetter(self.attributes[field.name]), images))
+        kind = physical_type(field)
+        if self._is_raw(field):
+            if field.semantic == semantics.DECIMAL and field.type is ConnectType.BYTES:
+                return _decimal_bytes(values, decimal_scale(field), kind)
+            return text_array(map(_number_text if not is_nested(field, kind) else _compact, values))
+        if pa.types.is_struct(kind):
+            return struct_array(values, kind, getattr)
+        return physical_array(values, kind)
+
+    def _is_raw(self, field: Field) -> bool:
+        kind = physical_type(field)
+        if pa.types.is_string(kind):
+            return field.type is not ConnectType.STRING
+        return self._numeric and field.semantic == semantics.DECIMAL and field.type is ConnectType.BYTES
+
+    def _annotation(self, field: Field) -> Any:
+        return msgspec.Raw if self._is_raw(field) else _annotation(physical_type(field))
+
+
+def _member(attribute: str, annotation: Any, *, optional: bool) -> tuple[str, Any] | tuple[str, Any, Any]:
+    if annotation is msgspec.Raw:
+        return (attribute, annotation, NULL) if optional else (attribute, annotation)
+    return (attribute, annotation | None, None) if optional else (attribute, annotation)
+
+
+def _annotation(kind: pa.DataType) -> Any:
+    if pa.types.is_boolean(kind):
+        return bool
+    if pa.types.is_integer(kind):
+        return int
+    if pa.types.is_floating(kind):
+        return float | str
+    if pa.types.is_string(kind):
+        return str
+    if pa.types.is_binary(kind):
+        return bytes
+    members = [(member.name, _annotation(member.type) | None, None) for member in kind]
+    return msgspec.defstruct("Nested", members, gc=False)
+
+
+def _compact(raw: msgspec.Raw) -> bytes | None:
+    text = bytes(raw)
+    return None if text == b"null" else msgspec.json.format(text, indent=-1)
+
+
+def _number_text(raw: msgspec.Raw) -> bytes | None:
+    text = bytes(raw)
+    return None if text == b"null" else text.strip(b'"')
+
+
+def _decimal_bytes(raws: Sequence[msgspec.Raw], scale: int, kind: pa.DataType) -> Physical:
+    """Decimals as JSON numbers (or base64 among them) as big-endian unscaled bytes."""
+    values: list[bytes | None] = []
+    bad: dict[int, str] = {}
+    for place, raw in enumerate(raws):
+        text = bytes(raw)
+        value: bytes | None = None
+        try:
+            if text.startswith(b'"'):
+                value = base64.b64decode(text.strip(b'"'), validate=True)
+            elif text != b"null":
+                value = _unscaled(Decimal(text.decode()), scale)
+        except (InvalidOperation, ValueError, binascii.Error) as error:
+            bad[place] = f"{text[:60].decode(errors='replace')} is not a decimal with {scale} decimal places: {error}"
+        values.append(value)
+    return Physical(pa.array(values, kind), bad)
+
+
+def _unscaled(number: Decimal, scale: int) -> bytes:
+    sign, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int):
+        raise ValueError("not a finite number")
+    shift = exponent + scale
+    if abs(shift) + len(digits) > _MAX_DIGITS:
+        raise ValueError(f"more than {_MAX_DIGITS} digits")
+    magnitude = int("".join(map(str, digits)))
+    if shift >= 0:
+        magnitude *= 10**shift
+    else:
+        magnitude, rest = divmod(magnitude, 10**-shift)
+        if rest:
+            raise ValueError("more decimal places than the column has")
+    value = -magnitude if sign else magnitude
+    return value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True)

@@ -1,0 +1,124 @@
+"""Schemaless JSON records whose columns are learned become event groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from connectors.debezium.event_group import EventGroup, NoImages
+from connectors.debezium.events import Int64s
+from connectors.debezium.flattened import is_metadata, metadata_field, operations
+from connectors.debezium.json_probe import DECODE_ERRORS, rejection
+from connectors.debezium.learned import RawImages, RawRow, learn
+from connectors.debezium.options import DecodeOptions
+from connectors.debezium.origin import Origin, RecordForm
+from connectors.debezium.physical import Images
+from connectors.debezium.record_key import RecordKeys
+from connectors.debezium.source_block import position_members
+from connectors.debezium.verdicts import Verdicts
+
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_NO_MEMBERS: dict[str, msgspec.Raw] = {}
+
+
+class _Envelope(msgspec.Struct, gc=False):
+    op: str
+    source: dict[str, Any]
+    before: dict[str, msgspec.Raw] | None = None
+    after: dict[str, msgspec.Raw] | None = None
+
+
+_ENVELOPE = msgspec.json.Decoder(_Envelope)
+
+
+def learned_groups(
+    topic: str,
+    origin: Origin,
+    rows: list[int],
+    bodies: list[bytes],
+    keys: RecordKeys,
+    options: DecodeOptions,
+    verdicts: Verdicts,
+) -> list[EventGroup]:
+    """Groups of one table, one for each run of records whose columns keep their types.
+
+    Args:
+        rows: the records' places among the raw records, ascending.
+        origin: of all of the records.
+    """
+    match origin.form:
+        case RecordForm.ENVELOPE:
+            read = _envelope
+        case RecordForm.FLATTENED:
+            read = _flattened
+    good: list[int] = []
+    events: list[_Event] = []
+    for row, body in zip(rows, bodies, strict=True):
+        try:
+            events.append(read(body, origin, options))
+            good.append(row)
+        except DECODE_ERRORS as error:
+            wrong = rejection(body, error)
+            verdicts.reject(row, wrong.reason, wrong.detail)
+    if not good:
+        return []
+    # A delete shows its key's columns, whose types it may be the only one to show.
+    shown = [
+        _key_row(keys.json_at(row)) if event.op == "d" else event.after for row, event in zip(good, events, strict=True)
+    ]
+    places: Int64s = np.array(good, dtype=np.int64)
+    groups: list[EventGroup] = []
+    for run in learn(shown):
+        part = events[run.start : run.stop]
+        if not part:
+            continue
+        before: Images = RawImages([event.before for event in part])
+        groups.append(
+            EventGroup(
+                rows=places[run.start : run.stop],
+                connector=origin.connector,
+                table=origin.table,
+                ops=[event.op for event in part],
+                source={
+                    name: [event.source.get(name) for event in part] for name in position_members(origin.connector)
+                },
+                fields=run.fields,
+                before=before if origin.form is RecordForm.ENVELOPE else NoImages(len(part)),
+                after=RawImages([event.after for event in part]),
+                learned=True,
+            )
+        )
+    return groups
+
+
+class _Event(msgspec.Struct):
+    op: str
+    source: dict[str, Any]
+    before: RawRow | None
+    after: RawRow | None
+
+
+def _envelope(body: bytes, origin: Origin, options: DecodeOptions) -> _Event:
+    event = _ENVELOPE.decode(body)
+    return _Event(event.op, event.source, event.before, event.after)
+
+
+def _flattened(body: bytes, origin: Origin, options: DecodeOptions) -> _Event:
+    prefix = options.metadata_prefix
+    members = _OBJECT.decode(body)
+    said = {name: msgspec.json.decode(raw) for name, raw in members.items() if is_metadata(name, prefix)}
+    row = {name: raw for name, raw in members.items() if name not in said}
+    source: dict[str, Any] = {}
+    for member in position_members(origin.connector):
+        name = metadata_field(member, said, prefix)
+        source[member] = None if name is None else said[name]
+    op = operations([said.get(f"{prefix}op")], [said.get(f"{prefix}deleted")])[0]
+    return _Event(op, source, None, row)
+
+
+def _key_row(text: bytes | None) -> RawRow:
+    if text is None:
+        return _NO_MEMBERS
+    return _OBJECT.decode(text)

@@ -1,0 +1,110 @@
+"""What kind of record a value is, judged by the names of its fields, and which table it is about."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.debezium.control import control_kind
+from connectors.debezium.events import SkipReason
+from connectors.debezium.flattened import is_metadata, metadata_field, topic_table
+from connectors.debezium.options import DecodeOptions, EnvelopeForm
+from connectors.debezium.schema import SourceTable
+from connectors.debezium.source_block import database_field, table_field, table_of
+from connectors.debezium.verdicts import BadReason, Rejection
+
+UNSUPPORTED_CONNECTORS = {
+    "cassandra": "Cassandra's events hold single cells without a before image or an order; they cannot become rows"
+}
+
+
+class RecordForm(enum.Enum):
+    """How a record about a row is laid out."""
+
+    ENVELOPE = "envelope"
+    FLATTENED = "flattened"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Which connector's table a record is about, and how it is laid out.
+
+    Attributes:
+        connector: empty where nothing says.
+    """
+
+    form: RecordForm
+    connector: str
+    table: SourceTable
+
+
+def form_of(
+    names: frozenset[str], topic: str, key_names: Sequence[str], options: DecodeOptions
+) -> RecordForm | SkipReason | Rejection:
+    """The form of a value with these top-level fields."""
+    wanted = options.envelope_of(topic)
+    control = control_kind(names, topic, key_names, options)
+    if control is not None:
+        return control
+    if wanted is EnvelopeForm.FLATTENED:
+        return RecordForm.FLATTENED
+    if "op" in names:
+        if "source" in names:
+            return RecordForm.ENVELOPE
+        if names & {"before", "after"}:
+            return Rejection(BadReason.MISSING_SOURCE, "the envelope has no source block")
+    if wanted is EnvelopeForm.AUTO and any(is_metadata(name, options.metadata_prefix) for name in names):
+        return RecordForm.FLATTENED
+    if names & {"before", "after"}:
+        return Rejection(BadReason.MISSING_OP, "the envelope has no op")
+    shown = ", ".join(sorted(names)[:8]) or "none"
+    return Rejection(
+        BadReason.NOT_A_CHANGE_EVENT,
+        f"neither an envelope nor a flattened row with metadata fields; its fields: {shown}; "
+        "set format.envelope to flattened if the topic holds bare rows",
+    )
+
+
+def envelope_origin(op: object, source: object, options: DecodeOptions) -> Origin | SkipReason | Rejection:
+    """The origin of an envelope with this ``op`` and ``source``."""
+    if not isinstance(op, str):
+        return Rejection(BadReason.MISSING_OP, f"op is {op!r}")
+    if op == "m":
+        return SkipReason.MESSAGE
+    if not isinstance(source, Mapping):
+        return Rejection(BadReason.MISSING_SOURCE, "the source block is missing or null")
+    connector = connector_of(source, options)
+    if connector in UNSUPPORTED_CONNECTORS:
+        return Rejection(BadReason.UNSUPPORTED_CONNECTOR, UNSUPPORTED_CONNECTORS[connector])
+    table = table_of(connector, source)
+    if table is None:
+        return Rejection(BadReason.MISSING_SOURCE, "the source block names no table")
+    return Origin(RecordForm.ENVELOPE, connector, table)
+
+
+def connector_of(source: Mapping[str, Any], options: DecodeOptions) -> str:
+    """The connector that the settings fix, else the one the source block names; empty when neither does."""
+    if options.connector != "auto":
+        return options.connector
+    named = source.get("connector")
+    return named if isinstance(named, str) else ""
+
+
+def flattened_origin(row: Mapping[str, Any], topic: str, options: DecodeOptions) -> Origin:
+    """The origin of a flattened record; from the topic's name where no metadata field names the table."""
+    source: dict[str, Any] = {}
+    for member in ("connector", "db", "schema", "table", "collection", "keyspace", "database_id"):
+        name = metadata_field(member, row, options.metadata_prefix)
+        if name is not None:
+            source[member] = row[name]
+    connector = connector_of(source, options)
+    assumed = topic_table(topic, connector)
+    text = {member: value for member, value in source.items() if isinstance(value, str) and value}
+    table = SourceTable(
+        text.get(database_field(connector)) or assumed.database,
+        text.get("schema") or assumed.schema,
+        text.get(table_field(connector)) or assumed.name,
+    )
+    return Origin(RecordForm.FLATTENED, connector, table)

@@ -1,0 +1,239 @@
+"""Kafka keys, parsed and typed: which columns identify a row, and their values where the value does not have them.
+
+Key fields are in key order. A key is never compared as bytes: one row's key can be written in two ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from connectors.debezium.avro_reader import AvroReader
+from connectors.debezium.avro_registry import AvroReaders
+from connectors.debezium.embedded_schema import EmbeddedSchemas
+from connectors.debezium.errors import SchemaError
+from connectors.debezium.events import Int64s
+from connectors.debezium.framing import Framed
+from connectors.debezium.json_probe import DECODE_ERRORS, rejection
+from connectors.debezium.json_structs import RowStruct
+from connectors.debezium.physical import Physical
+from connectors.debezium.record_schema import RecordSchema
+from connectors.debezium.schema import Field
+from connectors.debezium.values import physical_type
+from connectors.debezium.verdicts import BadReason, Rejection
+from connectors.debezium.wire import SchemaId
+
+NO_KEY = -1
+UNREADABLE = -2
+
+ReadColumn = Callable[[list[bytes], Field], Physical]
+
+
+@dataclass(frozen=True, eq=False)
+class KeyShape:
+    """The fields of a key, and how their values are read.
+
+    Attributes:
+        names: in key order.
+        fields: with their types; ``None`` for schemaless JSON, whose values have the types of the row's columns.
+        read: a field's values from the encoded keys.
+    """
+
+    names: tuple[str, ...]
+    fields: tuple[Field, ...] | None
+    read: ReadColumn
+
+    def field(self, row_field: Field) -> Field:
+        """The key's own field of that name."""
+        return next((field for field in self.fields or () if field.name == row_field.name), row_field)
+
+
+@dataclass(frozen=True)
+class RecordKeys:
+    """The keys of a batch.
+
+    Attributes:
+        shapes: the different shapes.
+        shape_of: per record, an index of ``shapes``, :data:`NO_KEY` for null or :data:`UNREADABLE`.
+        bodies: the encoded fields, without schema or schema id.
+        unreadable: what is wrong, per record whose key cannot be read.
+    """
+
+    shapes: list[KeyShape]
+    shape_of: Int64s
+    bodies: list[bytes | None]
+    unreadable: dict[int, Rejection]
+
+    def names_at(self, row: int) -> tuple[str, ...]:
+        """The key's field names of one record; empty where it has none."""
+        shape = int(self.shape_of[row])
+        return self.shapes[shape].names if shape >= 0 else ()
+
+    def all_names(self) -> frozenset[str]:
+        return frozenset(name for shape in self.shapes for name in shape.names)
+
+    def json_at(self, row: int) -> bytes | None:
+        """The JSON text of a schemaless key; ``None`` for any other."""
+        shape = int(self.shape_of[row])
+        return self.bodies[row] if shape >= 0 and self.shapes[shape].fields is None else None
+
+    def column(self, rows: Int64s, field: Field) -> Physical:
+        """The values of the key's own ``field`` for records of one shape that has it."""
+        if len(rows) == 0:
+            return Physical(pa.nulls(0, physical_type(field)))
+        return self.shapes[int(self.shape_of[rows[0]])].read([self.bodies[row] or b"" for row in rows.tolist()], field)
+
+
+class KeyReader:
+    """Reads keys. Belongs to one decoder and remembers schemas, which changes its speed and never its results."""
+
+    def __init__(self, readers: AvroReaders) -> None:
+        self._avro = readers
+        self._embedded = EmbeddedSchemas()
+        self._shapes: dict[object, KeyShape] = {}
+        self._latest: dict[str, tuple[str, ...]] = {}
+        self._strict: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
+
+    def read(self, topic: str, keys: list[bytes | None], framed: Framed) -> RecordKeys:
+        """The keys of one batch of one topic.
+
+        Args:
+            framed: where the keys' formats and schema ids are sorted out.
+
+        Raises:
+            Transient: the schema registry cannot be asked.
+        """
+        if len(framed.json) == len(keys):
+            usual = self._usual(topic, [key for key in keys if key is not None])
+            if usual is not None:
+                return usual
+        places: dict[KeyShape, int] = {}
+        shape_of = np.full(len(keys), NO_KEY, dtype=np.int64)
+        bodies: list[bytes | None] = [None] * len(keys)
+        unreadable = {
+            row: Rejection(BadReason.BAD_KEY, f"the key: {wrong.reason}: {wrong.detail}")
+            for row, wrong in framed.rejected.items()
+        }
+        for row in framed.json.tolist():
+            found = self._json_key(topic, keys[row] or b"")
+            if isinstance(found, Rejection):
+                unreadable[row] = found
+            else:
+                shape, bodies[row] = found
+                shape_of[row] = places.setdefault(shape, len(places))
+        for part in framed.avro:
+            avro_shape = self._avro_shape(part.schema_id)
+            rows = part.rows.tolist()
+            if isinstance(avro_shape, Rejection):
+                unreadable |= dict.fromkeys(rows, avro_shape)
+                continue
+            shape_of[part.rows] = places.setdefault(avro_shape, len(places))
+            for row in rows:
+                bodies[row] = (keys[row] or b"")[part.start :]
+        shape_of[list(unreadable)] = UNREADABLE
+        return RecordKeys(list(places), shape_of, bodies, unreadable)
+
+    def _usual(self, topic: str, present: list[bytes]) -> RecordKeys | None:
+        """The usual batch, or ``None``: every key is JSON of the shape that the topic had last."""
+        common = self._embedded.common(topic, present)
+        if common is not None and common[0] is not None:
+            schema, payloads = common
+            shape = self._typed_shape(schema, schema.record)
+            return RecordKeys([shape], np.zeros(len(present), dtype=np.int64), list(payloads), {})
+        names = self._latest.get(topic)
+        if names is None:
+            return None
+        decode = self._strict[names]
+        try:
+            for key in present:
+                decode(key)
+        except DECODE_ERRORS:
+            return None
+        return RecordKeys([self._shapes[names]], np.zeros(len(present), dtype=np.int64), list(present), {})
+
+    def _json_key(self, topic: str, key: bytes) -> tuple[KeyShape, bytes] | Rejection:
+        try:
+            schema, body = self._embedded.split(topic, key)
+        except SchemaError as error:
+            return Rejection(BadReason.UNUSABLE_SCHEMA, f"the key's schema: {error}")
+        if schema is not None:
+            return self._typed_shape(schema, schema.record), body
+        try:
+            names = tuple(_OBJECT.decode(body))
+        except DECODE_ERRORS as error:
+            return Rejection(BadReason.BAD_KEY, f"the key is not a JSON object: {rejection(body, error).detail}")
+        if names not in self._shapes:
+            members = [(f"f{place}", msgspec.Raw) for place in range(len(names))]
+            strict = msgspec.defstruct(
+                "Key",
+                members,
+                rename={f"f{place}": name for place, name in enumerate(names)},
+                forbid_unknown_fields=True,
+                gc=False,
+            )
+            self._strict[names] = msgspec.json.Decoder(strict).decode
+            self._shapes[names] = KeyShape(names, None, _read_json)
+        if b"schema" not in body:
+            self._latest[topic] = names
+        return self._shapes[names], body
+
+    def _avro_shape(self, schema_id: SchemaId) -> KeyShape | Rejection:
+        reader = self._avro.reader(schema_id)
+        if isinstance(reader, Rejection):
+            return Rejection(reader.reason, f"the key: {reader.detail}")
+        shape = self._shapes.get(reader)
+        if shape is None:
+            fields = reader.record.row_fields
+            shape = self._shapes[reader] = KeyShape(_names(fields), fields, _avro_columns(reader))
+        return shape
+
+    def _typed_shape(self, identity: object, record: RecordSchema) -> KeyShape:
+        shape = self._shapes.get(identity)
+        if shape is None:
+            fields = record.row_fields
+            shape = self._shapes[identity] = KeyShape(_names(fields), fields, _read_json)
+        return shape
+
+
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def _names(fields: tuple[Field, ...]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields)
+
+
+def _read_json(bodies: list[bytes], field: Field) -> Physical:
+    struct = RowStruct((field,), required=False)
+    decode = msgspec.json.Decoder(struct.type).decode
+    rows: list[msgspec.Struct] = []
+    bad: dict[int, str] = {}
+    for place, body in enumerate(bodies):
+        try:
+            rows.append(decode(body))
+        except DECODE_ERRORS as error:
+            bad[place] = f"the key: {error}"
+            rows.append(struct.empty)
+    column = struct.column(rows, field)
+    return Physical(column.values, bad | column.bad)
+
+
+def _avro_columns(reader: AvroReader) -> ReadColumn:
+    def read(bodies: list[bytes], field: Field) -> Physical:
+        parts, bad = reader.read(bodies, [field.name])
+        order = np.concatenate([part.places for part in parts] or [np.empty(0, dtype=np.int64)])
+        kind = physical_type(field)
+        found = [part.records.images().column(field) for part in parts]
+        values = pa.chunked_array([column.values for column in found], kind).combine_chunks()
+        source = np.full(len(bodies), -1, dtype=np.int64)
+        source[order] = np.arange(len(order))
+        wrong = {place: f"the key: {error}" for place, error in bad.items()}
+        for part, column in zip(parts, found, strict=True):
+            wrong |= {int(part.places[place]): what for place, what in column.bad.items()}
+        return Physical(values.take(pa.array(source, mask=source < 0)), wrong)
+
+    return read

@@ -1,0 +1,181 @@
+"""The row columns of events of one table and one key shape: values, unavailable cells, key changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connectors.debezium.batch import Batch
+from connectors.debezium.event_group import EventGroup
+from connectors.debezium.events import Bools, Int64s, Op
+from connectors.debezium.physical import Physical
+from connectors.debezium.record_key import KeyShape
+from connectors.debezium.schema import Field
+from connectors.debezium.types import pinned_type
+from connectors.debezium.values import to_pinned
+from connectors.debezium.verdicts import BadReason, Rejection
+
+
+@dataclass
+class RowColumns:
+    """Columns of n events in their pinned types.
+
+    Attributes:
+        columns: one per field.
+        unavailable: masks of cells without a value, per column that has any.
+        clamped: cells that a range rule has changed.
+        bad: what is wrong, per place of an event that cannot be carried.
+    """
+
+    columns: list[pa.Array] = field(default_factory=list)
+    unavailable: dict[str, Bools] = field(default_factory=dict)
+    clamped: int = 0
+    bad: dict[int, Rejection] = field(default_factory=dict)
+
+    def reject(self, place: int, reason: BadReason, detail: str) -> None:
+        self.bad.setdefault(int(place), Rejection(reason, detail))
+
+
+class RowReader:
+    """Reads the columns of one group.
+
+    Args:
+        ops: :class:`Op` per event.
+        key: the key's columns, all among ``fields``.
+        shape: the shape of the events' Kafka keys; ``None`` where they have none that names all of ``key``.
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        group: EventGroup,
+        fields: tuple[Field, ...],
+        ops: np.ndarray[tuple[int], np.dtype[np.int8]],
+        key: tuple[str, ...],
+        shape: KeyShape | None,
+    ) -> None:
+        self._batch = batch
+        self._group = group
+        self._fields = fields
+        self._ops = ops
+        self._key = key
+        self._shape = shape
+        self._deletes = np.flatnonzero(ops == Op.DELETE)
+        self._without_row = (ops == Op.DELETE) | (ops == Op.TRUNCATE)
+        self._found = RowColumns()
+
+    def read(self) -> RowColumns:
+        """All columns; deletes hold their key only, truncates nothing."""
+        found = self._found
+        # An image is absent, and so null already, but for flattened deletes that hold the row before.
+        shown = self._without_row & self._group.after.present
+        blank = pa.array(self._without_row) if shown.any() else None
+        for column in self._fields:
+            if self._group.documents and column.name == "_id":
+                values = self._document_ids(column)
+            else:
+                values = self._pinned(self._available(column), column, np.arange(len(self._ops)))
+                if blank is not None:
+                    values = pc.if_else(blank, pa.scalar(None, values.type), values)
+            if column.name in self._key and len(self._deletes):
+                values = self._with_deleted_keys(values, column)
+            if column.name in self._key and values.null_count:
+                self._refuse_null_keys(values, column)
+            found.columns.append(values)
+        if len(self._deletes) and not self._key:
+            for place in self._deletes:
+                found.reject(int(place), BadReason.MISSING_KEY, "a delete without a key does not say which row is gone")
+        return found
+
+    def old_keys(self, columns: dict[str, pa.Array]) -> tuple[Int64s, list[pa.Array]]:
+        """The updates whose key differs between before and after, and the key's columns before.
+
+        A before image that lacks a key value proves nothing: replica identities send partial ones.
+        """
+        updates = np.flatnonzero((self._ops == Op.UPDATE) & self._group.before.present)
+        if not self._key or len(updates) == 0 or self._group.documents:
+            return np.empty(0, dtype=np.int64), []
+        before = self._group.before if len(updates) == len(self._ops) else self._group.before.select(updates)
+        by_name = {column.name: column for column in self._fields}
+        known = np.ones(len(updates), dtype=np.bool_)
+        differs = np.zeros(len(updates), dtype=np.bool_)
+        old: list[pa.Array] = []
+        for name in self._key:
+            values = self._pinned(before.column(by_name[name]), by_name[name], updates)
+            after = columns[name] if len(updates) == len(self._ops) else columns[name].take(pa.array(updates))
+            known &= np.asarray(values.is_valid())
+            differs |= np.asarray(pc.fill_null(pc.not_equal(values, after), False))
+            old.append(values)
+        changed = np.flatnonzero(differs & known)
+        if len(changed) == 0:
+            return np.empty(0, dtype=np.int64), []
+        return updates[changed], [values.take(pa.array(changed)) for values in old]
+
+    def _available(self, column: Field) -> Physical:
+        """The after image's column without placeholders: filled from before where that has a value."""
+        physical = self._group.after.column(column)
+        mask = self._batch.placeholder.mask(physical.values, column)
+        if mask is None:
+            return physical
+        mask &= ~self._without_row
+        places = np.flatnonzero(mask)
+        before = self._group.before.select(places).column(column)
+        still = self._batch.placeholder.mask(before.values, column)
+        real = np.asarray(before.values.is_valid())
+        if still is not None:
+            real &= ~still
+        source = np.full(len(mask), -1, dtype=np.int64)
+        source[places[real]] = np.flatnonzero(real)
+        filled = before.values.take(pa.array(source, mask=source < 0))
+        missing = mask.copy()
+        missing[places[real]] = False
+        if missing.any():
+            self._found.unavailable[column.name] = missing
+        return Physical(pc.if_else(pa.array(mask), filled, physical.values), physical.bad)
+
+    def _pinned(self, physical: Physical, column: Field, places: Int64s) -> pa.Array:
+        for place, what in physical.bad.items():
+            self._found.reject(int(places[place]), BadReason.TYPE_MISMATCH, f"column {column.name}: {what}")
+        converted = to_pinned(physical.values, column, self._batch.options.out_of_range)
+        self._found.clamped += converted.clamped
+        for place in converted.bad:
+            self._found.reject(int(places[place]), BadReason.OUT_OF_RANGE, f"column {column.name}: {converted.reason}")
+        return converted.values
+
+    def _with_deleted_keys(self, values: pa.Array, column: Field) -> pa.Array:
+        if self._shape is None:
+            own = column
+            physical = self._group.before.select(self._deletes).column(column)
+        else:
+            own = self._shape.field(column)
+            physical = self._batch.keys.column(self._group.rows[self._deletes], own)
+        keys = self._pinned(physical, own, self._deletes)
+        if keys.type != values.type:
+            keys = self._cast_keys(keys, column)
+        return pc.replace_with_mask(values, pa.array(self._ops == Op.DELETE), keys)
+
+    def _cast_keys(self, keys: pa.Array, column: Field) -> pa.Array:
+        kind = pinned_type(column)
+        try:
+            return keys.cast(kind)
+        except pa.ArrowException as error:
+            for place in self._deletes:
+                self._found.reject(
+                    int(place), BadReason.TYPE_MISMATCH, f"key column {column.name} is not of the row's type: {error}"
+                )
+            return pa.nulls(len(keys), kind)
+
+    def _refuse_null_keys(self, values: pa.Array, column: Field) -> None:
+        for place in np.flatnonzero(np.asarray(values.is_null()) & (self._ops != Op.TRUNCATE)):
+            self._found.reject(int(place), BadReason.MISSING_KEY, f"key column {column.name} is null or missing")
+
+    def _document_ids(self, column: Field) -> pa.Array:
+        """``_id`` of documents: the Kafka key's ``id``, whatever the operation."""
+        if self._shape is None:
+            return pa.nulls(len(self._ops), pinned_type(column))
+        own = self._shape.fields[0] if self._shape.fields else Field("id", column.type)
+        values = self._pinned(self._batch.keys.column(self._group.rows, own), column, np.arange(len(self._ops)))
+        return values

@@ -1,0 +1,61 @@
+"""Values that the source did not send: Debezium's placeholder for unchanged TOAST and LOB columns.
+
+A string column holds the placeholder itself, bytes its UTF-8 bytes (as base64 or hex text where the connector encodes
+them), an array one placeholder element, an hstore an object or its text (Debezium documentation, "Toasted values" and
+``unavailable.value.placeholder``; connector sources ``UnchangedToastedPlaceholder``).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import uuid
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connectors.debezium.events import Bools
+from connectors.debezium.schema import ConnectType, Field
+from connectors.debezium.types import LogicalType, logical_type
+
+
+class Placeholder:
+    """Finds the placeholder in columns of physical type.
+
+    Args:
+        content: ``unavailable.value.placeholder`` of the connector, as bytes.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._bytes = pa.scalar(content, pa.binary())
+        text = content.decode("utf-8", "replace")
+        encoded = base64.b64encode(content).decode()
+        as_map = msgspec.json.encode({text: text}).decode()
+        texts = [text, encoded, base64.urlsafe_b64encode(content).decode(), content.hex(), as_map]
+        self._texts = pa.array(list(dict.fromkeys(texts)), pa.string())
+        elements: list[list[str] | list[int]] = [[text], [encoded], [_name_uuid(content)], list(content)]
+        nested = [msgspec.json.encode(element).decode() for element in elements] + [as_map]
+        self._nested = pa.array(nested, pa.string())
+
+    def mask(self, values: pa.Array, field: Field) -> Bools | None:
+        """The cells that hold the placeholder; ``None`` when there are none."""
+        if field.type is ConnectType.STRING:
+            found = pc.is_in(values, value_set=self._texts)
+        elif field.type is ConnectType.BYTES and logical_type(field) is LogicalType.BYTES:
+            found = pc.fill_null(pc.equal(values, self._bytes), False)
+        elif field.type in (ConnectType.ARRAY, ConnectType.MAP) and pa.types.is_string(values.type):
+            found = pc.is_in(values, value_set=self._nested)
+        else:
+            return None
+        if not pc.any(found).as_py():
+            return None
+        mask: Bools = np.asarray(found, dtype=np.bool_)
+        return mask
+
+
+def _name_uuid(content: bytes) -> str:
+    """What Java's ``UUID.nameUUIDFromBytes`` gives: version 3 without a namespace."""
+    digest = hashlib.md5(content, usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest, version=3))

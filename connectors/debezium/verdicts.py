@@ -1,0 +1,71 @@
+"""What is decided about records that yield no row: skipped with a reason, or bad with a reason and a detail."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from dataclasses import dataclass, field
+
+from connectors.debezium.events import SkipReason
+
+
+class BadReason(enum.StrEnum):
+    """Why a record could not be decoded; the reason code of the dead letter."""
+
+    NOT_JSON = "not JSON"
+    NOT_UTF8 = "not UTF-8"
+    TRUNCATED = "truncated"
+    EMPTY_VALUE = "empty value"
+    WRONG_MAGIC_BYTE = "wrong magic byte"
+    UNSUPPORTED_FRAMING = "unsupported schema id form"
+    UNKNOWN_SCHEMA_ID = "unknown schema id"
+    UNUSABLE_SCHEMA = "unusable schema"
+    CORRUPT_AVRO = "corrupt Avro"
+    TRAILING_BYTES = "trailing bytes"
+    NO_COLUMN_TYPES = "no column types"
+    NOT_A_CHANGE_EVENT = "not a change event"
+    MISSING_OP = "missing op"
+    UNKNOWN_OP = "unknown op"
+    MISSING_AFTER = "missing after"
+    MISSING_SOURCE = "missing source"
+    MISSING_KEY = "missing key"
+    BAD_KEY = "unreadable key"
+    MISSING_FIELD = "required field missing"
+    TYPE_MISMATCH = "type mismatch"
+    OUT_OF_RANGE = "value out of range"
+    UNSUPPORTED_CONNECTOR = "unsupported connector"
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Why one record is bad."""
+
+    reason: BadReason
+    detail: str
+
+
+@dataclass
+class Verdicts:
+    """Decisions about the records of one call, by their index among the raw records.
+
+    Attributes:
+        bad: what is wrong, per index; the first decision about a record stays.
+        skipped: number of records per reason.
+    """
+
+    bad: dict[int, Rejection] = field(default_factory=dict)
+    skipped: Counter[SkipReason] = field(default_factory=Counter)
+
+    def reject(self, index: int, reason: BadReason, detail: str) -> None:
+        self.bad.setdefault(int(index), Rejection(reason, detail))
+
+    def settle(self, index: int, verdict: SkipReason | Rejection) -> None:
+        """Skip or reject a record."""
+        if isinstance(verdict, SkipReason):
+            self.skip(verdict)
+        else:
+            self.reject(index, verdict.reason, verdict.detail)
+
+    def skip(self, reason: SkipReason, count: int = 1) -> None:
+        if count:
+            self.skipped[reason] += count

@@ -1,0 +1,139 @@
+"""Making librdkafka clients, and saying in the bridge's words what went wrong with one.
+
+A wrong password or certificate reaches the caller of librdkafka as a time-out; the reason is told only to the error
+callback. So each client keeps the last error that it was told of.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from confluent_kafka.admin import AdminClient
+
+from connectors.errors import BridgeError
+from connectors.kafka.client_options import confluent_options
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.errors import BrokerUnavailableError, ClientOptionsError, KafkaAccessError, KafkaRequestError
+
+_log = logging.getLogger(__name__)
+_ACCESS = frozenset(
+    {
+        KafkaError._AUTHENTICATION,
+        KafkaError._SSL,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError.UNSUPPORTED_SASL_MECHANISM,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.SECURITY_DISABLED,
+    }
+)
+_UNAVAILABLE = frozenset(
+    {
+        KafkaError._TIMED_OUT,
+        KafkaError._MSG_TIMED_OUT,
+        KafkaError._TIMED_OUT_QUEUE,
+        KafkaError._TRANSPORT,
+        KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._RESOLVE,
+        KafkaError._WAIT_COORD,
+        KafkaError._RETRY,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.REQUEST_TIMED_OUT,
+        KafkaError.BROKER_NOT_AVAILABLE,
+        KafkaError.NETWORK_EXCEPTION,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.NOT_ENOUGH_REPLICAS,
+    }
+)
+
+
+class Connection:
+    """One client's configuration and the last error that it was told of."""
+
+    def __init__(self, config: KafkaConfig) -> None:
+        self.bootstrap_servers = config.bootstrap_servers
+        self._options = confluent_options(config)
+        self._told: KafkaError | None = None
+
+    def admin(self) -> AdminClient:
+        """An admin client; making it does not reach for the network yet, as with the others.
+
+        Raises:
+            ClientOptionsError: librdkafka does not take an option, or a file that one names.
+        """
+        try:
+            return AdminClient(self._all({}), logger=_log)
+        except (KafkaException, ValueError, TypeError) as problem:
+            raise self._unusable(problem) from problem
+
+    def consumer(self, own: dict[str, str | int | bool]) -> Consumer:
+        """A consumer with the caller's own options over the configured ones; raises as :meth:`admin`."""
+        try:
+            return Consumer(self._all(own), logger=_log)
+        except (KafkaException, ValueError, TypeError) as problem:
+            raise self._unusable(problem) from problem
+
+    def producer(self, own: dict[str, str | int | bool]) -> Producer:
+        """A producer with the caller's own options over the configured ones; raises as :meth:`admin`."""
+        try:
+            return Producer(self._all(own), logger=_log)
+        except (KafkaException, ValueError, TypeError) as problem:
+            raise self._unusable(problem) from problem
+
+    def failure(self, problem: Exception, doing: str, **facts: object) -> BridgeError:
+        """The bridge's error for one of librdkafka's.
+
+        Args:
+            problem: what was raised: ``KafkaException``, or a ``TimeoutError`` of a future.
+            doing: what was tried, as in "describing topics".
+        """
+        error = _kafka_error(problem)
+        told = self._told if self._told is not None and self._told.code() in _ACCESS else None
+        if error is not None and error.code() in _ACCESS:
+            told = error
+        where = {"bootstrap_servers": self.bootstrap_servers, **facts}
+        if told is not None:
+            return KafkaAccessError(
+                f"Kafka refuses access while {doing}: {told.str()}",
+                remedy="check user, password, certificates and mechanism under kafka.security, and the ACLs of this "
+                "user on the broker",
+                **where,
+            )
+        said = self._told.str() if self._told is not None else str(error.str() if error is not None else problem)
+        if error is None or error.code() in _UNAVAILABLE or error.retriable():
+            return BrokerUnavailableError(
+                f"no Kafka broker answered while {doing}: {said or 'no answer in time'}",
+                remedy="check that the brokers run, that bootstrap_servers names them, and that a firewall or a wrong "
+                "security protocol is not in the way",
+                **where,
+            )
+        return KafkaRequestError(
+            f"Kafka refuses the request while {doing}: {error.str()}",
+            remedy="read the broker's reason above; its own log says more",
+            **where,
+        )
+
+    def _all(self, own: dict[str, str | int | bool]) -> dict[str, Any]:
+        return {**self._options, **own, "error_cb": self._on_error}
+
+    def _on_error(self, error: KafkaError) -> None:
+        # "All brokers down" only repeats the reason that was told before it.
+        if self._told is None or error.code() != KafkaError._ALL_BROKERS_DOWN:
+            self._told = error
+
+    def _unusable(self, problem: Exception) -> ClientOptionsError:
+        error = _kafka_error(problem)
+        return ClientOptionsError(
+            f"the Kafka client does not take these settings: {error.str() if error is not None else problem}",
+            remedy="correct the option or the file it names under kafka.security or kafka.client",
+            bootstrap_servers=self.bootstrap_servers,
+        )
+
+
+def _kafka_error(problem: Exception) -> KafkaError | None:
+    first = problem.args[0] if problem.args else None
+    return first if isinstance(first, KafkaError) else None

@@ -1,0 +1,277 @@
+"""The dead-letter topic: records that could not be decoded, as they were, with where they stood and why.
+
+A letter's key is the record's coordinates ``topic/partition/offset``; a task that is tried again sends a letter again,
+so readers take the last one of each key. Its value is the record's own value, null staying null.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka.admin import NewTopic
+
+from connectors.debezium.events import BadRecord, RawRecords
+from connectors.kafka.clients import Connection
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.errors import DeadLetterRefusedError, DeadLetterUnsentError, KafkaAccessError
+from connectors.kafka.raw import read_records
+from connectors.kafka.topics import Admin, describe_topics
+
+PREFIX = "cdc-bridge."
+ORIGINAL_PREFIX = f"{PREFIX}header."
+MAX_DETAIL = 2_000
+MAX_LETTER_BYTES = 64 * 1024 * 1024
+_TOPIC_SETTINGS = {"retention.ms": "-1", "cleanup.policy": "delete", "max.message.bytes": str(MAX_LETTER_BYTES)}
+_FOR_GOOD = (
+    KafkaError.MSG_SIZE_TOO_LARGE,
+    KafkaError.INVALID_RECORD,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError._AUTHENTICATION,
+    KafkaError._INVALID_ARG,
+)
+_QUEUE_WAIT_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class DeadLetterConfig:
+    """Where dead letters go.
+
+    Attributes:
+        bridge: name of the bridge that sends them, since several may share the topic.
+        timeout: seconds within which Kafka has to take a letter.
+    """
+
+    kafka: KafkaConfig
+    topic: str
+    bridge: str = ""
+    timeout: float = 60.0
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """A letter as it lies in its topic.
+
+    Attributes:
+        record: the bad record, its headers included.
+        bridge: who sent it.
+        partition, offset: of the letter itself.
+        timestamp: when it was sent, milliseconds since the epoch.
+    """
+
+    record: BadRecord
+    bridge: str
+    partition: int
+    offset: int
+    timestamp: int
+
+
+class DeadLetterProducer:
+    """Sends bad records to the dead-letter topic, each exactly once per :meth:`send` (idempotent, ``acks=all``).
+
+    Not for several threads at once.
+
+    Raises:
+        ClientOptionsError: the client does not take the configuration.
+    """
+
+    def __init__(self, config: DeadLetterConfig) -> None:
+        self._config = config
+        self._connection = Connection(config.kafka)
+        self._producer = self._new_producer()
+        self._failures: list[tuple[str, KafkaError]] = []
+
+    def send(self, bad: BadRecord) -> None:
+        """Hand a record to the client; it has arrived only when :meth:`flush` returns.
+
+        Raises:
+            DeadLetterRefusedError: the record is larger than any letter may be.
+            DeadLetterUnsentError: the client's queue stayed full for the whole timeout.
+        """
+        key = f"{bad.topic}/{bad.partition}/{bad.offset}"
+        headers = _headers(bad, self._config.bridge)
+        deadline = time.monotonic() + self._config.timeout
+        while True:
+            try:
+                self._producer.produce(
+                    self._config.topic, value=bad.value, key=key.encode(), headers=headers, on_delivery=self._delivered
+                )
+            except BufferError as problem:
+                if time.monotonic() > deadline:
+                    raise self._unsent(f"{len(self._producer)} dead letters wait in the client") from problem
+                self._producer.poll(_QUEUE_WAIT_SECONDS)
+            except KafkaException as problem:
+                raise self._refused(key, problem.args[0]) from problem
+            else:
+                self._producer.poll(0)
+                return
+
+    def flush(self) -> None:
+        """Return when Kafka has every letter sent since the last call.
+
+        Raises:
+            DeadLetterUnsentError: not within the timeout; nothing of their batch may be committed.
+            DeadLetterRefusedError: Kafka refuses one for good.
+        """
+        left = self._producer.flush(self._config.timeout + 5)
+        failures, self._failures = self._failures, []
+        if left or failures:
+            # An idempotent producer may be unusable after a failure; the next attempt gets a new one.
+            self._producer.purge()
+            self._producer = self._new_producer()
+        for key, error in failures:
+            if error.code() in _FOR_GOOD:
+                raise self._refused(key, error)
+        if failures:
+            raise self._unsent(f"{len(failures)} dead letters were not delivered ({failures[0][1].str()})")
+        if left:
+            raise self._unsent(f"{left} dead letters were not delivered in time")
+
+    def _new_producer(self) -> Producer:
+        return self._connection.producer(
+            {
+                "enable.idempotence": True,
+                "acks": "all",
+                "compression.type": "zstd",
+                "linger.ms": 5,
+                "message.max.bytes": MAX_LETTER_BYTES,
+                "message.timeout.ms": int(self._config.timeout * 1000),
+            }
+        )
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self._failures.append(((message.key() or b"").decode(), error))
+
+    def _unsent(self, what: str) -> DeadLetterUnsentError:
+        said = self._connection.failure(TimeoutError(), "sending dead letters")
+        return DeadLetterUnsentError(
+            f"{what}, so the batch is not committed",
+            remedy=f"the batch is tried again by itself; if this lasts: {said.remedy}",
+            topic=self._config.topic,
+            bootstrap_servers=self._config.kafka.bootstrap_servers,
+        )
+
+    def _refused(self, key: str, error: KafkaError) -> DeadLetterRefusedError:
+        match error.code():
+            case KafkaError.MSG_SIZE_TOO_LARGE:
+                remedy = (
+                    "raise max.message.bytes of the dead-letter topic above the size of the largest record of the "
+                    "source topics"
+                )
+            case KafkaError._UNKNOWN_TOPIC | KafkaError.UNKNOWN_TOPIC_OR_PART:
+                remedy = "create the dead-letter topic, or let the bridge's user create it"
+            case _:
+                remedy = "let the bridge's user write to the dead-letter topic"
+        return DeadLetterRefusedError(
+            f"Kafka refuses a dead letter: {error.str()}",
+            remedy=remedy,
+            topic=self._config.topic,
+            record=key,
+            bootstrap_servers=self._config.kafka.bootstrap_servers,
+        )
+
+
+def ensure_topic(admin: Admin, name: str, *, partitions: int = 1, replication_factor: int = -1) -> bool:
+    """Create the dead-letter topic where it is missing: kept for ever, with room for large records.
+
+    Args:
+        replication_factor: -1 takes the broker's default.
+
+    Returns:
+        Whether it was created now.
+
+    Raises:
+        KafkaAccessError: it is missing and this user may not create it.
+        KafkaRequestError: the broker refuses to create it for another reason.
+        BrokerUnavailableError: no broker answered in time.
+    """
+    if name in admin.topic_names():
+        return False
+    wanted = NewTopic(name, num_partitions=partitions, replication_factor=replication_factor, config=_TOPIC_SETTINGS)
+    future = admin.client.create_topics([wanted], request_timeout=admin.timeout)[name]
+    try:
+        future.result(timeout=admin.timeout + 5)
+    except (KafkaException, TimeoutError) as problem:
+        error = problem.args[0] if problem.args else None
+        code = error.code() if isinstance(error, KafkaError) else None
+        if code == KafkaError.TOPIC_ALREADY_EXISTS:
+            return False
+        if code in (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED):
+            raise KafkaAccessError(
+                "the dead-letter topic does not exist, and this user may not create it",
+                remedy=f"create it: kafka-topics.sh --create --topic {name} --config retention.ms=-1; or grant CREATE "
+                "on it; or let dead_letters.topic name one that exists",
+                topic=name,
+                bootstrap_servers=admin.connection.bootstrap_servers,
+            ) from problem
+        raise admin.failure(problem, "creating the dead-letter topic", topic=name) from problem
+    return True
+
+
+def read_dead_letters(config: KafkaConfig, topic: str) -> Iterator[DeadLetter]:
+    """The letters that are in the topic now, partition by partition, oldest first.
+
+    Records that no bridge has sent are left out.
+
+    Raises:
+        TopicNotFoundError: there is no such topic.
+        BrokerUnavailableError: no broker answered.
+        KafkaAccessError: the broker refuses these credentials.
+    """
+    description = describe_topics(Admin(config), [topic])[topic]
+    for partition, (start, end) in description.partitions.items():
+        for records in read_records(config, topic, partition, start, end):
+            yield from _letters(records)
+
+
+def _headers(bad: BadRecord, bridge: str) -> list[tuple[str, str | bytes | None]]:
+    own: list[tuple[str, str | bytes | None]] = [
+        (f"{PREFIX}reason", bad.reason.encode()),
+        (f"{PREFIX}detail", bad.detail[:MAX_DETAIL].encode(errors="replace")),
+        (f"{PREFIX}topic", bad.topic.encode()),
+        (f"{PREFIX}partition", str(bad.partition).encode()),
+        (f"{PREFIX}offset", str(bad.offset).encode()),
+        (f"{PREFIX}source-key", bad.key),
+        (f"{PREFIX}bridge", bridge.encode()),
+    ]
+    return own + [(f"{ORIGINAL_PREFIX}{name}", value) for name, value in bad.headers]
+
+
+def _letters(records: RawRecords) -> Iterator[DeadLetter]:
+    headers: pa.ListArray | None = records.headers
+    listed = headers.to_pylist() if headers is not None else []
+    for index, pairs in enumerate(listed):
+        said: dict[str, bytes | None] = {one["key"]: one["value"] for one in pairs}
+        if f"{PREFIX}offset" not in said:
+            continue
+        yield DeadLetter(
+            record=BadRecord(
+                topic=_text(said, "topic"),
+                partition=int(_text(said, "partition")),
+                offset=int(_text(said, "offset")),
+                reason=_text(said, "reason"),
+                detail=_text(said, "detail"),
+                key=said.get(f"{PREFIX}source-key"),
+                value=records.values[index].as_py(),
+                headers=tuple(
+                    (one["key"].removeprefix(ORIGINAL_PREFIX), one["value"])
+                    for one in pairs
+                    if one["key"].startswith(ORIGINAL_PREFIX)
+                ),
+            ),
+            bridge=_text(said, "bridge"),
+            partition=records.partition,
+            offset=int(records.offsets[index]),
+            timestamp=int(records.timestamps[index]),
+        )
+
+
+def _text(said: dict[str, bytes | None], name: str) -> str:
+    return (said.get(f"{PREFIX}{name}") or b"").decode(errors="replace")

@@ -1,0 +1,55 @@
+"""PEM files of mutual TLS, as text for the Java client.
+
+Java's PEM reader takes private keys as PKCS#8 only (KIP-651); librdkafka takes the older forms too, so such a file
+would work for one of the two clients alone.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from connectors.kafka.errors import ClientOptionsError
+
+_BLOCK = re.compile(r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----.*?-----END (?P=kind)-----", re.DOTALL)
+_PKCS8 = ("PRIVATE KEY", "ENCRYPTED PRIVATE KEY")
+
+
+def certificate_text(path: str) -> str:
+    """Every certificate of the file, in its order.
+
+    Raises:
+        ClientOptionsError: the file cannot be read or holds none.
+    """
+    return "\n".join(_blocks(path, ("CERTIFICATE",), "certificate", "name the client's certificate in PEM form"))
+
+
+def private_key_text(path: str) -> str:
+    """The private key of the file.
+
+    Raises:
+        ClientOptionsError: the file cannot be read, holds no key, or holds one that is not in PKCS#8 form.
+    """
+    remedy = f"convert it: openssl pkcs8 -topk8 -in {path} -out key.pem (with -nocrypt for one without a password)"
+    return _blocks(path, _PKCS8, "private key in PKCS#8 form", remedy)[0]
+
+
+def _blocks(path: str, kinds: tuple[str, ...], what: str, remedy: str) -> list[str]:
+    try:
+        text = Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = getattr(problem, "strerror", None) or "not text"
+        raise ClientOptionsError(
+            f"a PEM file of the Kafka client cannot be read: {reason}",
+            remedy="check the path in the settings and the file's permissions",
+            file=path,
+        ) from problem
+    found = [match[0] for match in _BLOCK.finditer(text) if match["kind"] in kinds]
+    if not found:
+        held = sorted({match["kind"] for match in _BLOCK.finditer(text)})
+        raise ClientOptionsError(
+            f"a PEM file of the Kafka client holds no {what}; it holds: {', '.join(held) or 'nothing in PEM form'}",
+            remedy=remedy,
+            file=path,
+        )
+    return found

@@ -1,0 +1,191 @@
+"""Which topics there are, and what of each can still be read."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TypeVar
+
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import ConfigResource, OffsetSpec, ResourceType
+
+from connectors.errors import BridgeError
+from connectors.kafka.clients import Connection
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.errors import TopicNotFoundError
+
+TIMEOUT_SECONDS = 30.0
+_T = TypeVar("_T")
+_GONE = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_ID)
+_NEAREST = 3
+# Kafka's own; the broker marks the first two as internal, and some versions not the third.
+_INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+
+
+@dataclass(frozen=True)
+class TopicDescription:
+    """A topic at one moment.
+
+    Attributes:
+        id: Kafka's topic id in its usual base64 form; another one after a topic was deleted and created again.
+        partitions: per partition the earliest offset, and the end up to which records are committed (the last stable
+            offset): a reader of committed records can read ``[earliest, end)`` now.
+        retention_ms: -1 keeps records for ever; ``None``, as for the next two, where the user may not see settings.
+        cleanup_policy: ``delete``, ``compact``, or both with a comma.
+        max_message_bytes: of one batch of records, as the broker limits it.
+    """
+
+    id: str
+    partitions: dict[int, tuple[int, int]]
+    retention_ms: int | None = None
+    cleanup_policy: str | None = None
+    max_message_bytes: int | None = None
+
+
+class Admin:
+    """Questions to one Kafka cluster, and the creation of topics.
+
+    Args:
+        timeout: seconds for each request.
+    """
+
+    def __init__(self, config: KafkaConfig, *, timeout: float = TIMEOUT_SECONDS) -> None:
+        self.connection = Connection(config)
+        self.client = self.connection.admin()
+        self.timeout = timeout
+
+    def topic_names(self) -> list[str]:
+        """Names of all topics but Kafka's own, sorted.
+
+        Raises:
+            BrokerUnavailableError: no broker answered in time.
+            KafkaAccessError: the broker refuses these credentials.
+        """
+        try:
+            known = self.client.list_topics(timeout=self.timeout).topics
+        except KafkaException as problem:
+            raise self.failure(problem, "listing topics") from problem
+        return sorted(name for name in known if name not in _INTERNAL)
+
+    def result(self, future: Future[_T], doing: str, **facts: object) -> _T:
+        """What a request came to; raises as :meth:`topic_names`, and ``KafkaRequestError`` for other refusals."""
+        try:
+            return future.result(timeout=self.timeout + 5)
+        except (KafkaException, TimeoutError) as problem:
+            raise self.failure(problem, doing, **facts) from problem
+
+    def failure(self, problem: Exception, doing: str, **facts: object) -> BridgeError:
+        """As :meth:`connectors.kafka.clients.Connection.failure`, with what the client was told until now."""
+        self.client.poll(0)
+        return self.connection.failure(problem, doing, **facts)
+
+
+def describe_topics(admin: Admin, topics: Sequence[str] | re.Pattern[str]) -> dict[str, TopicDescription]:
+    """Identity, ends and limits of topics, by name in alphabetical order.
+
+    Args:
+        topics: names, each of which has to exist; or a pattern that the whole name has to match, where finding none
+            is no error and Kafka's own topics are never meant.
+
+    Raises:
+        TopicNotFoundError: names that do not exist, with the nearest ones that do.
+        BrokerUnavailableError: no broker answered in time.
+        KafkaAccessError: the broker refuses these credentials, or they may not describe a topic.
+    """
+    present = admin.topic_names()
+    if isinstance(topics, re.Pattern):
+        wanted = [name for name in present if topics.fullmatch(name)]
+    else:
+        wanted = sorted(set(topics))
+        _require(wanted, present, admin)
+    if not wanted:
+        return {}
+    described = _described(admin, wanted)
+    ends = _ends(admin, [(name, partition) for name, (_, partitions) in described.items() for partition in partitions])
+    settings = _settings(admin, list(described))
+    return {
+        name: TopicDescription(
+            id=topic_id,
+            partitions={partition: ends[name, partition] for partition in sorted(partitions)},
+            retention_ms=_number(settings[name].get("retention.ms")),
+            cleanup_policy=settings[name].get("cleanup.policy"),
+            max_message_bytes=_number(settings[name].get("max.message.bytes")),
+        )
+        for name, (topic_id, partitions) in sorted(described.items())
+    }
+
+
+def _require(wanted: Iterable[str], present: Sequence[str], admin: Admin) -> None:
+    missing = [name for name in wanted if name not in set(present)]
+    if not missing:
+        return
+    near = [close for name in missing for close in difflib.get_close_matches(name, present, n=_NEAREST, cutoff=0.5)]
+    known = f"the nearest that exist: {', '.join(dict.fromkeys(near))}" if near else f"it has {len(present)} topics"
+    raise TopicNotFoundError(
+        f"the Kafka cluster has no topic {', '.join(missing)}; {known}",
+        remedy="correct kafka.topics, or create the topic or start its connector, or let this user describe the topic",
+        bootstrap_servers=admin.connection.bootstrap_servers,
+    )
+
+
+def _described(admin: Admin, names: list[str]) -> dict[str, tuple[str, list[int]]]:
+    futures = admin.client.describe_topics(TopicCollection(names), request_timeout=admin.timeout)
+    found: dict[str, tuple[str, list[int]]] = {}
+    for name, future in futures.items():
+        try:
+            topic = future.result(timeout=admin.timeout + 5)
+        except KafkaException as problem:
+            if problem.args[0].code() in _GONE:
+                continue  # deleted since it was listed
+            raise admin.failure(problem, "describing a topic", topic=name) from problem
+        except TimeoutError as problem:
+            raise admin.failure(problem, "describing a topic", topic=name) from problem
+        if not topic.is_internal:
+            found[name] = (str(topic.topic_id), [partition.id for partition in topic.partitions])
+    return found
+
+
+def _ends(admin: Admin, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
+    def ask(spec: OffsetSpec, doing: str) -> dict[tuple[str, int], int]:
+        futures = admin.client.list_offsets(
+            {TopicPartition(topic, partition): spec for topic, partition in partitions},
+            isolation_level=IsolationLevel.READ_COMMITTED,
+            request_timeout=admin.timeout,
+        )
+        return {
+            (asked.topic, asked.partition): admin.result(
+                future, doing, topic=asked.topic, partition=asked.partition
+            ).offset
+            for asked, future in futures.items()
+        }
+
+    if not partitions:
+        return {}
+    earliest = ask(OffsetSpec.earliest(), "asking for the earliest offset")
+    latest = ask(OffsetSpec.latest(), "asking for the committed end")
+    return {one: (earliest[one], latest[one]) for one in partitions}
+
+
+def _settings(admin: Admin, names: list[str]) -> dict[str, dict[str, str]]:
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
+    futures = admin.client.describe_configs(resources, request_timeout=admin.timeout) if resources else {}
+    settings: dict[str, dict[str, str]] = {}
+    for resource, future in futures.items():
+        try:
+            entries = future.result(timeout=admin.timeout + 5)
+        except KafkaException as problem:
+            # Reading a topic needs no right to see its settings; without it they stay unknown.
+            if problem.args[0].code() not in (KafkaError.TOPIC_AUTHORIZATION_FAILED, *_GONE):
+                raise admin.failure(problem, "reading a topic's settings", topic=resource.name) from problem
+            entries = {}
+        except TimeoutError as problem:
+            raise admin.failure(problem, "reading a topic's settings", topic=resource.name) from problem
+        settings[resource.name] = {name: entry.value for name, entry in entries.items()}
+    return settings
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None else None

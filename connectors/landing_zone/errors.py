@@ -1,0 +1,85 @@
+"""Errors of the landing zone. Each says where, and names the remedy."""
+
+from __future__ import annotations
+
+from connectors.errors import Terminal, Transient
+
+
+class StorageError(Transient):
+    """The storage did not answer, or answered that it cannot now."""
+
+
+class StorageDeniedError(Terminal):
+    """The storage refuses these credentials or this request for good."""
+
+
+class PathNotFoundError(Terminal):
+    """A file that had to be there is not."""
+
+
+class InvalidFileNameError(Terminal):
+    """A file in a table folder that is not a landing file's name."""
+
+
+class FencedError(Terminal):
+    """Another driver owns this landing zone now."""
+
+
+class OffsetGapError(Terminal):
+    """A batch would begin above the offset that the ledger has to continue from: records would be lost."""
+
+
+class TopicRecreatedError(Terminal):
+    """The topic is not the one whose offsets the ledger holds: it was deleted and made again."""
+
+
+class InvalidDraftError(Terminal):
+    """A version was drafted that would break a rule of the ledger; nothing was written."""
+
+
+class EarlierAttemptError(Transient):
+    """An earlier commit of this driver, whose answer was lost, took the version; the batch is planned anew."""
+
+
+class VersionNotKeptError(Terminal):
+    """A version of the ledger that was pruned, or not written yet."""
+
+
+class MetadataConflictError(Terminal):
+    """A table's ``_metadata.json`` is not the one that belongs to its files."""
+
+
+class SequenceConflictError(Terminal):
+    """A numbered file holds other content than the ledger has bound to its number."""
+
+
+class LedgerBehindError(Terminal):
+    """The zone holds higher numbers than the ledger: a restored ledger, or a foreign writer."""
+
+
+class LedgerCorruptError(Terminal):
+    """A version of the ledger cannot be read, or versions are missing between two others."""
+
+
+class TableResetError(Terminal):
+    """The table's folder is gone or starts below the ledger's number: somebody reset it."""
+
+
+class LostFileError(Terminal):
+    """A committed file is neither staged nor published."""
+
+
+class ZoneOwnedError(Terminal):
+    """The landing zone belongs to another ledger."""
+
+
+class InvalidZoneError(Terminal):
+    """A landing zone that cannot be read as the format demands."""
+
+
+class NullKeyError(Terminal):
+    """A row without a value in a key column, which a landing file cannot hold."""
+
+
+class TextSchemaChangeError(Terminal):
+    """A delimited-text table cannot take a further column."""

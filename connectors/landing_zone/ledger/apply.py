@@ -1,0 +1,127 @@
+"""The state of the ledger as a pure function of its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import (
+    SNAPSHOT_EVERY,
+    LedgerState,
+    PlannedTopic,
+    TableState,
+    TopicOffsets,
+    Version,
+    VersionKind,
+)
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """Who writes a version, and when; nothing of it decides an order.
+
+    Attributes:
+        writer: the run id of the driver; host: where it runs.
+        attempt: counts the versions that this driver has tried to write.
+        written_ms: its clock, milliseconds since 1970.
+    """
+
+    writer: str
+    host: str
+    attempt: int
+    written_ms: int
+
+
+def apply(state: LedgerState, version: Version) -> LedgerState:
+    """The state after ``version``, which must be the one that follows ``state``.
+
+    Only commits count in ``commits``: claims depend on how often the job was started.
+
+    Raises:
+        ValueError: ``version`` is not the successor of ``state``.
+    """
+    if version.version != state.version + 1:
+        raise ValueError(f"version {version.version} does not follow {state.version}")
+    return LedgerState(
+        ledger_id=state.ledger_id if version.snapshot is None else version.snapshot.ledger_id,
+        version=version.version,
+        epoch=version.epoch,
+        writer=version.writer,
+        commits=state.commits + (version.kind is VersionKind.COMMIT),
+        topics={**state.topics, **_offsets_after(state, version.planned)},
+        tables={**state.tables, **version.tables},
+        schemas={**state.schemas, **version.schemas},
+        pending=version.pending,
+        merging=tuple(sorted({*state.merging, *version.merging})),
+        counters=_sum(state.counters, version.counters),
+    )
+
+
+def claim_version(state: LedgerState, stamp: Stamp, *, new_id: str) -> Version:
+    """The version by which a driver takes the zone over after ``state``: epoch + 1, no files, the whole state.
+
+    ``new_id`` becomes the ledger's id if this is its first version.
+    """
+    version = Version(
+        version=state.version + 1,
+        kind=VersionKind.CLAIM,
+        epoch=state.epoch + 1,
+        writer=stamp.writer,
+        host=stamp.host,
+        attempt=stamp.attempt,
+        based_on=state.version,
+        written_ms=stamp.written_ms,
+        commits=state.commits,
+        pending=state.pending,
+    )
+    after = apply(state, version)
+    return replace(version, snapshot=replace(after, ledger_id=new_id) if state.version == 0 else after)
+
+
+def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
+    """The version that records ``draft`` after ``state``; ``draft`` has passed :func:`draft.check`."""
+    version = Version(
+        version=state.version + 1,
+        kind=VersionKind.COMMIT,
+        epoch=state.epoch,
+        writer=stamp.writer,
+        host=stamp.host,
+        attempt=stamp.attempt,
+        based_on=state.version,
+        written_ms=stamp.written_ms,
+        commits=state.commits + 1,
+        planned=dict(draft.planned),
+        files=dict(draft.files),
+        tables=_changed_tables(state, draft),
+        schemas={name: text for name, text in draft.schemas.items() if name not in state.schemas},
+        pending={**state.pending, **draft.files},
+        merging=tuple(sorted({*draft.merging} - {*state.merging})),
+        counters={name: count for name, count in draft.counters.items() if count},
+    )
+    if version.version % SNAPSHOT_EVERY:
+        return version
+    return replace(version, snapshot=apply(state, version))
+
+
+def _changed_tables(state: LedgerState, draft: Draft) -> dict[str, TableState]:
+    after = dict(draft.tables)
+    for table, file in draft.files.items():
+        before = after[table] if table in after else state.tables[table]
+        after[table] = replace(before, sequence=file.sequence, sha256=file.sha256)
+    return {table: changed for table, changed in after.items() if state.tables.get(table) != changed}
+
+
+def _offsets_after(state: LedgerState, planned: Mapping[str, PlannedTopic]) -> dict[str, TopicOffsets]:
+    after = {}
+    for topic, plan in planned.items():
+        before = state.topics.get(topic)
+        ends = {partition: end for partition, (_, end) in plan.partitions.items()}
+        after[topic] = TopicOffsets(id=plan.id, partitions={**(before.partitions if before else {}), **ends})
+    return after
+
+
+def _sum(totals: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
+    return {name: totals.get(name, 0) + added.get(name, 0) for name in sorted({*totals, *added})}

@@ -1,0 +1,131 @@
+"""What a micro-batch asks the ledger to record, and the rules it has to meet.
+
+A version that breaks a rule could lose or repeat rows for ever, so every draft is checked against the state it would
+extend before anything is written (architecture, "The ledger", points 2, 5 and 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from connectors.landing_zone.errors import InvalidDraftError, OffsetGapError, TopicRecreatedError
+from connectors.landing_zone.ledger.state import LandedFile, LedgerState, PlannedTopic, TableState
+
+_DEFECT = "report this as a defect of the bridge and restart it: nothing was written, and the batch will be read again"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A version to be committed.
+
+    Attributes:
+        planned: the batch's offset range of every partition, rows or not.
+        files: the files that this version binds, by table.
+        tables: the states of the tables that are new or changed. Where ``files`` has a file of the table, ``sequence``
+            and ``sha256`` are taken from the file.
+        schemas: pinned schemas that are new, as JSON text, by fingerprint.
+        merging: topics that must take the merge path from now on, besides those that do already.
+        counters: what this batch adds to the totals.
+    """
+
+    planned: Mapping[str, PlannedTopic] = field(default_factory=dict)
+    files: Mapping[str, LandedFile] = field(default_factory=dict)
+    tables: Mapping[str, TableState] = field(default_factory=dict)
+    schemas: Mapping[str, str] = field(default_factory=dict)
+    merging: tuple[str, ...] = ()
+    counters: Mapping[str, int] = field(default_factory=dict)
+
+
+def check(draft: Draft, state: LedgerState) -> None:
+    """Return if ``draft`` may follow ``state``.
+
+    Raises:
+        OffsetGapError: a partition's range begins above the recorded offset.
+        TopicRecreatedError: a topic has another id than the recorded one.
+        InvalidDraftError: a range ends below the recorded offset, a table whose file is pending gets another one, or a
+            number is not the successor of the table's last.
+    """
+    for topic, planned in draft.planned.items():
+        _check_topic(topic, planned, state)
+    for table, file in draft.files.items():
+        _check_file(table, file, draft, state)
+    for table, after in draft.tables.items():
+        _check_table(table, after, draft, state)
+
+
+def _check_topic(topic: str, planned: PlannedTopic, state: LedgerState) -> None:
+    recorded = state.topics.get(topic)
+    if recorded is not None and recorded.id != planned.id:
+        raise TopicRecreatedError(
+            "The topic was deleted and created again: its offsets no longer mean what the ledger recorded",
+            topic=topic,
+            recorded_id=recorded.id,
+            found_id=planned.id,
+            remedy="if the new topic continues the old one, rebuild the tables fed by it; otherwise exclude the topic",
+        )
+    offsets = {} if recorded is None else recorded.partitions
+    for partition, (start, end) in planned.partitions.items():
+        next_offset = offsets.get(partition, start)
+        if start > next_offset:
+            raise OffsetGapError(
+                f"The batch begins at offset {start}, but {next_offset} is the next one to land: "
+                f"{start - next_offset} offsets would be left out",
+                topic=topic,
+                partition=partition,
+                offset=next_offset,
+                remedy="set the streaming checkpoint aside and restart, so that reading begins where the ledger ends; "
+                "if Kafka no longer has these offsets, rebuild the tables fed by this topic",
+            )
+        if start < 0 or end < next_offset or end < start:
+            raise InvalidDraftError(
+                f"The batch's range [{start}, {end}) ends below the recorded offset {next_offset}",
+                topic=topic,
+                partition=partition,
+                offset=next_offset,
+                remedy="set the streaming checkpoint aside and restart, so that reading begins where the ledger ends",
+            )
+
+
+def _check_file(table: str, file: LandedFile, draft: Draft, state: LedgerState) -> None:
+    pending = state.pending.get(table)
+    if pending is not None:
+        raise InvalidDraftError(
+            f"The table gets file {file.sequence} although file {pending.sequence} is not known to be published",
+            table=table,
+            file=pending.target,
+            remedy="publish and confirm the pending file first; a restart does it",
+        )
+    before = state.tables.get(table)
+    after = draft.tables.get(table, before)
+    if after is None:
+        raise _defect(f"File {file.sequence} belongs to a table without a state", table=table, file=file.target)
+    last = before.sequence if before else 0
+    if file.table != table or file.generation != after.generation or file.sequence != last + 1:
+        raise _defect(
+            f"File {file.sequence} of generation {file.generation} of {file.table} is not the next one: "
+            f"generation {after.generation} ends with {last}",
+            table=table,
+            file=file.target,
+        )
+    if file.schema not in state.schemas and file.schema not in draft.schemas:
+        raise _defect(
+            f"The schema {file.schema} of file {file.sequence} is not recorded", table=table, file=file.target
+        )
+
+
+def _check_table(table: str, after: TableState, draft: Draft, state: LedgerState) -> None:
+    before = state.tables.get(table)
+    generation, last = (before.generation, before.sequence) if before else (after.generation, 0)
+    file = draft.files.get(table)
+    allowed = (last,) if file is None else (last, file.sequence)
+    if after.generation != generation or after.sequence not in allowed:
+        raise _defect(
+            f"The table would go from generation {generation}, number {last} to generation {after.generation}, "
+            f"number {after.sequence} without a file",
+            table=table,
+        )
+
+
+def _defect(message: str, **facts: object) -> InvalidDraftError:
+    return InvalidDraftError(message, remedy=_DEFECT, **facts)

@@ -1,0 +1,240 @@
+"""The ledger of one driver: reading its head, claiming the zone, committing micro-batches.
+
+A version is written with put-if-absent, so of two drivers that write the same number exactly one succeeds; the other
+learns from what it finds there that it no longer owns the zone. Writing a version is the commit: the files it names are
+staged already, and publishing them is a redo that any later driver can do (architecture, "The ledger").
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from connectors.errors import Transient
+from connectors.failpoints import Failpoint, pass_failpoint
+from connectors.landing_zone.backoff import persist
+from connectors.landing_zone.errors import EarlierAttemptError, FencedError, InvalidDraftError, PathNotFoundError
+from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, commit_version
+from connectors.landing_zone.ledger.draft import Draft, check
+from connectors.landing_zone.ledger.history import rebuild
+from connectors.landing_zone.ledger.state import LedgerState, Version
+from connectors.landing_zone.ledger.version_file import (
+    encode,
+    path_of,
+    read_kept_version,
+    read_version,
+    version_numbers,
+)
+from connectors.landing_zone.storage.protocol import Storage
+
+SNAPSHOT_COPY = "_cdc_bridge_snapshot.json"
+"""In the zone's root: the whole state at the last snapshot, a hint for whoever has lost the ledger."""
+
+CLAIM_ATTEMPTS = 10
+
+_EMPTY = LedgerState(ledger_id="", version=0, epoch=0, writer="")
+_log = logging.getLogger(__name__)
+
+
+class Ledger:
+    """The ledger as one driver sees it. Not thread-safe: one driver, one thread.
+
+    A start reads ``open``, ``claim``, then the zone's owner and what recovery finds; a micro-batch reads ``commit``,
+    publish every file of ``state.pending``, ``confirm``. After any error but a transient one, stop.
+    """
+
+    def __init__(
+        self,
+        state: Storage,
+        head: LedgerState,
+        *,
+        now_ms: Callable[[], int],
+        zone: Storage | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._storage = state
+        self._state = head
+        self._now_ms = now_ms
+        self._zone = zone
+        self._sleep = sleep
+        self._claim: tuple[str, str, int] | None = None
+        self._attempt = 0
+
+    @classmethod
+    def open(
+        cls,
+        state: Storage,
+        *,
+        now_ms: Callable[[], int],
+        zone: Storage | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> Ledger:
+        """Read the head of the ledger; nothing is written.
+
+        Args:
+            state: storage that every possible driver shares; the versions are in its folder ``ledger``.
+            now_ms: wall clock, milliseconds since 1970; for people and pruning only.
+            zone: gets a copy of each snapshot (:data:`SNAPSHOT_COPY`); None for no copies.
+            sleep: waits so many seconds before a request is repeated.
+
+        Raises:
+            LedgerCorruptError: a version is missing between two others, or cannot be read.
+        """
+        head = persist(lambda: _head(state), sleep=sleep)
+        return cls(state, head, now_ms=now_ms, zone=zone, sleep=sleep)
+
+    @property
+    def state(self) -> LedgerState:
+        """What the ledger knows, ``pending`` without the files confirmed since; version 0 before the first claim."""
+        return self._state
+
+    def claim(self, writer: str, host: str) -> LedgerState:
+        """Take the zone over: write a version with the next epoch, the fence against every earlier driver.
+
+        Args:
+            writer: run id of this driver, never used by another start; host: where it runs.
+
+        Raises:
+            FencedError: others claimed it again and again meanwhile, or this driver slept until its slot was pruned.
+            Transient: it is not known whether the claim was written; claim again.
+        """
+        for _ in range(CLAIM_ATTEMPTS):
+            version = claim_version(self._state, self._stamp(writer, host), new_id=str(uuid.uuid4()))
+            pass_failpoint(Failpoint.CLAIM_BEFORE)
+            if self._put(version):
+                self._adopt(version)
+                self._claim = (writer, host, version.epoch)
+                pass_failpoint(Failpoint.CLAIM_AFTER)
+                return self._state
+            self._state = persist(lambda: _head(self._storage), sleep=self._sleep)
+        raise self._fenced()
+
+    def commit(self, draft: Draft) -> LedgerState:
+        """Write ``draft`` as the next version and return the state after it.
+
+        Afterwards publish the files of ``state.pending``, not those of the draft: if an earlier attempt to commit the
+        same batch was written although its answer was lost, that attempt counts, with its own staged files.
+
+        Raises:
+            OffsetGapError, TopicRecreatedError, InvalidDraftError: see :func:`draft.check`; nothing was written.
+            FencedError: another driver owns the zone; nothing may be renamed or deleted any more.
+            EarlierAttemptError: a commit of another batch by this driver took the version; ``state`` is the state after
+                it. Publish what is pending and plan again.
+            Transient: it is not known whether the version was written; commit the same batch again.
+        """
+        if self._claim is None:
+            raise InvalidDraftError(
+                "A batch was committed by a driver that has not claimed the zone",
+                state=self._storage.url,
+                remedy="claim the ledger first; this is a defect of the caller",
+            )
+        check(draft, self._state)
+        writer, host, epoch = self._claim
+        version = commit_version(self._state, draft, self._stamp(writer, host))
+        pass_failpoint(Failpoint.COMMIT_BEFORE)
+        written = version if self._put(version) else self._found(version.version)
+        if (written.writer, written.epoch) != (writer, epoch):
+            raise _fenced(self._storage, written)
+        self._adopt(written)
+        if not _same_batch(written, version):
+            raise EarlierAttemptError(
+                f"An earlier commit of this driver, whose answer was lost, is version {written.version} of the ledger",
+                file=path_of(written.version),
+                state=self._storage.url,
+                remedy="nothing is lost: the batch is planned again from the offsets recorded there",
+            )
+        pass_failpoint(Failpoint.COMMIT_AFTER)
+        return self._state
+
+    def check_fence(self) -> None:
+        """Return if no other driver has written a version since the last one of this driver.
+
+        A zone that does not look as the ledger says may only mean that another driver has gone on with it, so call this
+        before such a finding is reported or acted on (:mod:`connectors.landing_zone.recovery`).
+
+        Raises:
+            FencedError: another driver owns the zone.
+            Transient: the storage failed for longer than the back-off lasts.
+        """
+        following = path_of(self._state.version + 1)
+        if persist(lambda: self._storage.stat(following), sleep=self._sleep) is not None:
+            raise persist(self._fenced, sleep=self._sleep)
+
+    def confirm(self, tables: Iterable[str]) -> LedgerState:
+        """Note that the pending files of ``tables`` are published; the next version leaves them out of ``pending``."""
+        confirmed = set(tables)
+        pending = {table: file for table, file in self._state.pending.items() if table not in confirmed}
+        self._state = replace(self._state, pending=pending)
+        return self._state
+
+    def _stamp(self, writer: str, host: str) -> Stamp:
+        self._attempt += 1
+        return Stamp(writer, host, self._attempt, self._now_ms())
+
+    def _put(self, version: Version) -> bool:
+        path, body = path_of(version.version), encode(version)
+        return persist(lambda: self._storage.put_if_absent(path, body), sleep=self._sleep)
+
+    def _found(self, number: int) -> Version:
+        try:
+            return persist(lambda: read_version(self._storage, number), sleep=self._sleep)
+        except PathNotFoundError as error:
+            raise self._fenced() from error
+
+    def _adopt(self, version: Version) -> None:
+        persist(lambda: self._check_slot(version.version), sleep=self._sleep)
+        self._state = apply(self._state, version)
+        if version.snapshot is not None and self._zone is not None:
+            try:
+                self._zone.put(SNAPSHOT_COPY, encode(version.snapshot))
+            except Transient as error:
+                _log.warning("the copy of the ledger's snapshot was not written, the next one will be: %s", error)
+
+    def _check_slot(self, number: int) -> None:
+        """The predecessor is still there, so this slot was not one that pruning had emptied."""
+        if number > 1 and self._storage.stat(path_of(number - 1)) is not None:
+            return
+        numbers = version_numbers(self._storage)
+        if numbers == [number] == [1]:
+            return
+        owner = self._fenced()
+        if number not in numbers:
+            self._storage.delete(path_of(number))
+        raise owner
+
+    def _fenced(self) -> FencedError:
+        newest = version_numbers(self._storage)[-1]
+        return _fenced(self._storage, read_kept_version(self._storage, newest))
+
+
+def _head(state: Storage) -> LedgerState:
+    """The state after the newest version. A listing may lag, so it is followed by a look at the next number."""
+    numbers = version_numbers(state)
+    newest = numbers[-1] if numbers else 0
+    while state.stat(path_of(newest + 1)) is not None:
+        newest += 1
+    return rebuild(state, numbers[0] if numbers else 1, newest) if newest else _EMPTY
+
+
+def _same_batch(written: Version, drafted: Version) -> bool:
+    """Whether two versions of one driver and number record the same batch, be it from two attempts at it."""
+    if drafted.planned:
+        return written.planned == drafted.planned
+    return replace(written, attempt=drafted.attempt, written_ms=drafted.written_ms) == drafted
+
+
+def _fenced(state: Storage, version: Version) -> FencedError:
+    since = datetime.fromtimestamp(version.written_ms / 1000, tz=UTC).isoformat(timespec="seconds")
+    return FencedError(
+        f"Another driver owns this landing zone: {version.writer} on {version.host}, "
+        f"by version {version.version} of the ledger, written {since}",
+        state=state.url,
+        epoch=version.epoch,
+        remedy="leave the zone to that driver; if it is not running any more, start this one again: it will claim "
+        "the zone and go on where the ledger ends",
+    )

@@ -1,0 +1,97 @@
+"""The zone belongs to one ledger: an owner file in its root, written once.
+
+Two ledgers that serve one zone would number files independently of each other, so the first one leaves its id there
+with put-if-absent and every other one is refused. Names that begin with ``_`` are ignored by the replicator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from connectors.landing_zone.errors import InvalidZoneError, LedgerBehindError, PathNotFoundError, ZoneOwnedError
+from connectors.landing_zone.published import published_files
+from connectors.landing_zone.storage.protocol import Storage
+
+OWNER_FILE = "_cdc_bridge_owner.json"
+
+_SCHEMA_SUFFIX = ".schema"
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Whose zone it is: the ledger's id, and for people the name of the source it mirrors."""
+
+    ledger_id: str
+    source: str
+
+
+def read_owner(zone: Storage) -> Owner | None:
+    """The zone's owner; None for a zone that nobody has taken.
+
+    Raises:
+        InvalidZoneError: there is an owner file, but it cannot be read as one.
+    """
+    try:
+        return msgspec.json.decode(zone.read(OWNER_FILE), type=Owner)
+    except PathNotFoundError:
+        return None
+    except msgspec.DecodeError as error:
+        raise InvalidZoneError(
+            f"The owner file of the landing zone cannot be read: {error}",
+            zone=zone.url,
+            file=OWNER_FILE,
+            remedy="restore it from the ledger's id in the state storage; delete it only if no other bridge can write "
+            "to this zone",
+        ) from error
+
+
+def ensure_owner(zone: Storage, ledger_id: str, source_name: str) -> None:
+    """Make the zone this ledger's, or find that it is already. Call it after the claim, before anything is renamed.
+
+    Raises:
+        ZoneOwnedError: the zone belongs to another ledger.
+        InvalidZoneError: the owner file cannot be read.
+    """
+    body = msgspec.json.format(msgspec.json.encode(Owner(ledger_id, source_name)), indent=1)
+    if zone.put_if_absent(OWNER_FILE, body):
+        return
+    owner = read_owner(zone)
+    if owner is not None and owner.ledger_id != ledger_id:
+        raise ZoneOwnedError(
+            f"The landing zone belongs to the ledger {owner.ledger_id} of source {owner.source}, "
+            f"not to this one, {ledger_id} of source {source_name}",
+            zone=zone.url,
+            file=OWNER_FILE,
+            remedy="set the state location to where that ledger is, or choose an empty landing zone; if that ledger is "
+            "lost, rebuild it from the zone",
+        )
+
+
+def ensure_no_foreign_files(zone: Storage) -> None:
+    """Check for a ledger without tables that the zone has no numbered files either.
+
+    Raises:
+        LedgerBehindError: it has: their numbers would be given a second time. If another driver has claimed the zone
+            since, they are its files: see :meth:`Ledger.check_fence`.
+    """
+    for folder in _table_folders(zone):
+        files = published_files(zone, folder)
+        if files is not None and files.highest:
+            raise LedgerBehindError(
+                f"The ledger is empty, but the landing zone holds files up to number {files.highest}",
+                zone=zone.url,
+                folder=folder,
+                remedy="set the state location to where this zone's ledger is, or rebuild the ledger from the zone; to "
+                "start over, choose an empty landing zone",
+            )
+
+
+def _table_folders(zone: Storage) -> Iterator[str]:
+    for entry in zone.list(""):
+        if not entry.is_folder or entry.name.startswith("_"):
+            continue
+        if entry.name.endswith(_SCHEMA_SUFFIX):
+            yield from (table.path for table in zone.list(entry.path) if table.is_folder)
+        else:
+            yield entry.path

@@ -1,0 +1,217 @@
+"""What the ledger knows: the state of the zone after a version, and the version that led there.
+
+A version is written once and never changed. It holds what changed; claims and every
+:data:`SNAPSHOT_EVERY`-th version hold the whole state as well, so that any state is at most that many versions away.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import NewType
+
+import msgspec
+
+LedgerVersion = NewType("LedgerVersion", int)
+Epoch = NewType("Epoch", int)
+
+SNAPSHOT_EVERY = 100
+
+
+class TableStatus(enum.StrEnum):
+    LOADING = "loading"
+    STREAMING = "streaming"
+    PARKED = "parked"
+
+
+class Phase(enum.StrEnum):
+    """Whether a partition still delivers the initial snapshot or already streams."""
+
+    SNAPSHOT = "snapshot"
+    STREAMING = "streaming"
+
+
+class TopicOffsets(msgspec.Struct, frozen=True):
+    """One topic's progress.
+
+    Attributes:
+        id: Kafka's topic id (a UUID); another one means that the topic was deleted and made again.
+        partitions: next offset to land per partition.
+    """
+
+    id: str
+    partitions: dict[int, int]
+
+
+class PlannedTopic(msgspec.Struct, frozen=True):
+    """A batch's offset range per partition: ``[start, end)``."""
+
+    id: str
+    partitions: dict[int, tuple[int, int]]
+
+
+class PartitionState(msgspec.Struct, frozen=True):
+    """How far a (table, topic, partition) has come.
+
+    Attributes:
+        epoch, high, below: the running maximum of log positions, see
+            :class:`connectors.debezium.position.PositionCarry`; ``high`` is two hexadecimal words.
+    """
+
+    phase: Phase = Phase.SNAPSHOT
+    epoch: int = 0
+    high: str = ""
+    below: int = 0
+
+
+class SnapshotIdentity(msgspec.Struct, frozen=True):
+    """Which snapshot loaded the table: ``(connector, run id, position)``."""
+
+    connector: str
+    run_id: str
+    position: str
+
+
+class Parked(msgspec.Struct, frozen=True):
+    """Why a table stands still.
+
+    Attributes:
+        reason: a short code, such as ``type_changed`` or ``truncate``.
+        message, remedy: for a person.
+        topic, partition, offset: the event that parked it.
+        resume: the first offset not landed, per topic and partition.
+        skipped: records of this table since then.
+    """
+
+    reason: str
+    message: str
+    remedy: str
+    topic: str
+    partition: int
+    offset: int
+    resume: dict[str, dict[int, int]] = {}
+    skipped: int = 0
+
+
+class LandedFile(msgspec.Struct, frozen=True):
+    """A file that a version binds to a number.
+
+    Attributes:
+        sequence: its number in the table's folder.
+        staged, target: paths in the zone, before and after publishing.
+        sha256: of its bytes; ``logical``: order-sensitive digest of its rows.
+        bytes: its size; ``rows``: number of rows per marker (``""`` for rows without marker).
+        schema: fingerprint of its pinned schema.
+        ranges: ``[first, last]`` offsets of the events in it, per topic and partition.
+    """
+
+    table: str
+    generation: int
+    sequence: int
+    staged: str
+    target: str
+    sha256: str
+    logical: str
+    bytes: int
+    rows: dict[str, int]
+    schema: str
+    ranges: dict[str, dict[int, tuple[int, int]]] = {}
+
+
+class TableState(msgspec.Struct, frozen=True):
+    """A table as the ledger knows it.
+
+    Attributes:
+        source: the source's name of it (``database``, ``schema``, ``table``).
+        folder: its folder in the zone; ``extension`` of its files.
+        sequence: number of the last file that was bound; 0 before the first.
+        schema: fingerprint of the pinned schema, a key of :attr:`LedgerState.schemas`.
+        rows: landed so far, per marker.
+        streamed_runs: connector runs whose streaming events this table has seen, newest last, at most 16.
+        tainted: an event was left out (dead letter, ignored truncate): no row may be proven new any more.
+        sha256: digest of the last file.
+    """
+
+    source: tuple[str, str | None, str]
+    folder: str
+    extension: str = "parquet"
+    status: TableStatus = TableStatus.LOADING
+    generation: int = 1
+    sequence: int = 0
+    schema: str = ""
+    keys: tuple[str, ...] = ()
+    snapshot: SnapshotIdentity | None = None
+    partitions: dict[str, dict[int, PartitionState]] = {}
+    rows: dict[str, int] = {}
+    streamed_runs: tuple[str, ...] = ()
+    tainted: bool = False
+    parked: Parked | None = None
+    late: int = 0
+    dead_letters: int = 0
+    source_ms: int = 0
+    sha256: str = ""
+
+
+class LedgerState(msgspec.Struct, frozen=True):
+    """Everything the ledger knows after a version.
+
+    Attributes:
+        ledger_id: made once with the ledger; the zone's owner file holds it too.
+        commits: number of versions that carried a batch (claims do not count), so it does not depend on restarts.
+        tables: by the landing zone's name of the table, ``schema.table``.
+        schemas: pinned schemas as JSON text, by fingerprint.
+        pending: committed files whose rename is not confirmed, by table.
+        merging: topics that must take the merge path because they share a table.
+        counters: totals since the ledger began (``skipped.tombstone``, ``dead_letters``, ...).
+    """
+
+    ledger_id: str
+    version: int
+    epoch: int
+    writer: str
+    commits: int = 0
+    topics: dict[str, TopicOffsets] = {}
+    tables: dict[str, TableState] = {}
+    schemas: dict[str, str] = {}
+    pending: dict[str, LandedFile] = {}
+    merging: tuple[str, ...] = ()
+    counters: dict[str, int] = {}
+
+
+class VersionKind(enum.StrEnum):
+    CLAIM = "claim"
+    COMMIT = "commit"
+
+
+class Version(msgspec.Struct, frozen=True):
+    """One version of the ledger as it is written.
+
+    Attributes:
+        based_on: the version whose state this one extends; always ``version - 1``.
+        attempt: makes two attempts of one writer tell apart.
+        written_ms: wall clock of the driver, milliseconds; for people and pruning, never for order.
+        host: who wrote it, for :class:`~connectors.landing_zone.errors.FencedError`.
+        planned: the batch's offset range, for every partition of every topic, rows or not.
+        files: what this version binds, by table.
+        tables, schemas: entries of the state that are new or changed.
+        pending: all of the state's pending files (this version's own included).
+        merging: topics that this version adds to the state's; counters: what this version adds to the state's totals.
+        snapshot: the whole state after this version; on claims and every :data:`SNAPSHOT_EVERY`-th version.
+    """
+
+    version: int
+    kind: VersionKind
+    epoch: int
+    writer: str
+    host: str
+    attempt: int
+    based_on: int
+    written_ms: int
+    commits: int = 0
+    planned: dict[str, PlannedTopic] = {}
+    files: dict[str, LandedFile] = {}
+    tables: dict[str, TableState] = {}
+    schemas: dict[str, str] = {}
+    pending: dict[str, LandedFile] = {}
+    merging: tuple[str, ...] = ()
+    counters: dict[str, int] = {}
+    snapshot: LedgerState | None = None

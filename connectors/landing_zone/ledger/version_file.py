@@ -1,0 +1,103 @@
+"""A version of the ledger as a file: its path, its bytes, and which versions there are.
+
+``<state>/ledger/00000000000000000042.json`` holds version 42 as indented JSON, so that a person can read it. The
+listing of that folder is the truth about which versions exist; nothing else points at the newest one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from connectors.landing_zone.errors import LedgerCorruptError, PathNotFoundError
+from connectors.landing_zone.ledger.state import LedgerState, Version
+from connectors.landing_zone.storage.protocol import Storage
+
+FOLDER = "ledger"
+
+KEPT_AT_LEAST = 1_000
+"""Pruning never leaves fewer versions than this behind."""
+
+_NAME = re.compile(r"(?P<number>[0-9]{20})\.json")
+
+
+def path_of(number: int) -> str:
+    """``ledger/00000000000000000042.json`` for 42."""
+    return f"{FOLDER}/{number:020d}.json"
+
+
+def encode(document: Version | LedgerState) -> bytes:
+    """Indented JSON; equal for equal documents."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=1)
+
+
+def version_numbers(state: Storage) -> list[int]:
+    """The numbers of the versions kept, ascending and without a hole; empty for a ledger never claimed.
+
+    A late write of a driver that slept through the pruning of its slot may stand alone, far below the others. It
+    belongs to no history and is left out; since pruning keeps :data:`KEPT_AT_LEAST` versions, it is told from a loss by
+    the number of versions above it.
+
+    Raises:
+        LedgerCorruptError: a version between two others is missing.
+    """
+    matches = (_NAME.fullmatch(entry.name) for entry in state.list(FOLDER))
+    numbers = sorted(int(match["number"]) for match in matches if match)
+    begin = _begin_of_last_run(numbers)
+    if begin and len(numbers) - begin < KEPT_AT_LEAST:
+        missing = numbers[begin] - 1
+        raise LedgerCorruptError(
+            f"Version {missing} of the ledger is missing between {numbers[begin - 1]} and {numbers[begin]}",
+            file=path_of(missing),
+            state=state.url,
+            remedy="put the file back from a backup of the state storage, or rebuild the ledger from the landing zone; "
+            "nothing is published until then",
+        )
+    return numbers[begin:]
+
+
+def read_version(state: Storage, number: int) -> Version:
+    """Version ``number`` as it was written.
+
+    Raises:
+        PathNotFoundError: there is no such version.
+        LedgerCorruptError: its file cannot be read as that version.
+    """
+    try:
+        version = msgspec.json.decode(state.read(path_of(number)), type=Version)
+    except msgspec.DecodeError as error:
+        raise _unreadable(state, number, str(error)) from error
+    if version.version != number or version.based_on != number - 1:
+        raise _unreadable(state, number, f"it says it is version {version.version}, based on {version.based_on}")
+    return version
+
+
+def read_kept_version(state: Storage, number: int) -> Version:
+    """As :func:`read_version`, of a number that the listing has just shown.
+
+    Raises:
+        LedgerCorruptError: its file is gone, or cannot be read as that version.
+    """
+    try:
+        return read_version(state, number)
+    except PathNotFoundError as error:
+        raise _unreadable(state, number, "it vanished after it was listed") from error
+
+
+def _unreadable(state: Storage, number: int, why: str) -> LedgerCorruptError:
+    return LedgerCorruptError(
+        f"Version {number} of the ledger cannot be read: {why}",
+        file=path_of(number),
+        state=state.url,
+        remedy="put the file back from a backup of the state storage, or rebuild the ledger from the landing zone; "
+        "nothing is published until then",
+    )
+
+
+def _begin_of_last_run(numbers: Sequence[int]) -> int:
+    begin = len(numbers) - 1
+    while begin > 0 and numbers[begin - 1] == numbers[begin] - 1:
+        begin -= 1
+    return max(begin, 0)

@@ -1,0 +1,172 @@
+"""From a source's names to names that a landing zone takes.
+
+Folders: the written rule, applied in this order to the schema's and to the table's name.
+
+1. Unicode composed form (NFC).
+2. Each control character, each of ``/ \\ : * ? " < > |`` and each dot becomes ``_``. (The dot separates schema and
+   table in a table's name, and ``x.schema`` means a schema's folder.)
+3. Blanks at either end become ``_``.
+4. A leading underscore gets a ``t`` before it: the replicator ignores names that begin with ``_`` (best practices).
+5. A device name of Windows (``con``, ``lpt1``, ...) gets a ``_`` behind it.
+6. More than 128 characters (the limit of an identifier of the SQL endpoint) or 240 bytes are cut, and ``_`` with eight
+   hexadecimal digits of the full name's SHA-256 is put behind.
+
+Columns keep their names, blanks and non-ASCII letters included: the mirrored Delta table maps them. Only control
+characters other than tab and newline become ``_``, long names are cut as above, and a name that another column has
+(but for upper and lower case), or that the contract reserves, gets a number: ``Name__2``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from connectors.landing_zone import row_marker
+from connectors.landing_zone.layout import TableFolder, table_folder
+
+MAX_CHARACTERS = 128
+MAX_BYTES = 240
+
+_ILLEGAL_IN_FOLDERS = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|.]')
+_ILLEGAL_IN_COLUMNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_DEVICES = re.compile(r"con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]", re.IGNORECASE)
+_PLACEHOLDERS = frozenset({"database", "schema", "table"})
+
+
+@dataclass(frozen=True)
+class TableNaming:
+    """Templates of a folder's schema and table, with the placeholders ``{database}``, ``{schema}``, ``{table}``.
+
+    A placeholder whose value the source lacks is empty; an empty schema means a folder without schema, which the
+    service mirrors into its default schema.
+
+    Raises:
+        ValueError: a template with another placeholder, or a table template without any.
+    """
+
+    schema: str = "{schema}"
+    table: str = "{table}"
+
+    def __post_init__(self) -> None:
+        for template in (self.schema, self.table):
+            unknown = _placeholders(template) - _PLACEHOLDERS
+            if unknown:
+                raise ValueError(
+                    f"unknown placeholder {{{sorted(unknown)[0]}}} in the naming template {template!r}; "
+                    "known are {database}, {schema} and {table}"
+                )
+        if "table" not in _placeholders(self.table):
+            raise ValueError(f"the table's naming template {self.table!r} has to contain {{table}}")
+
+
+@dataclass(frozen=True)
+class NamedTable:
+    """A source table and the folder its template leads to; ``source`` is for people, as ``inventory.public.orders``."""
+
+    source: str
+    folder: TableFolder
+
+
+@dataclass(frozen=True)
+class FolderCollision:
+    """Two source tables that would share a folder; upper and lower case make no difference to the mirrored table."""
+
+    first: NamedTable
+    second: NamedTable
+
+    @property
+    def message(self) -> str:
+        return (
+            f"the tables {self.first.source} and {self.second.source} would both be written to the folder "
+            f"{self.second.folder}"
+        )
+
+    @property
+    def remedy(self) -> str:
+        return "give one of them another name (tables.naming, with {database} or {schema} in it), or exclude it"
+
+
+def folder_of(naming: TableNaming, database: str, schema: str | None, table: str) -> TableFolder:
+    """The folder of a source's table, by the rule above."""
+    values = {"database": database, "schema": schema or "", "table": table}
+    rendered_schema = naming.schema.format_map(values)
+    return table_folder(
+        _folder_name(rendered_schema) if rendered_schema else None, _folder_name(naming.table.format_map(values))
+    )
+
+
+def folder_collisions(tables: Iterable[NamedTable]) -> tuple[FolderCollision, ...]:
+    """Every table whose folder an earlier one of ``tables`` has taken, with that earlier one."""
+    taken: dict[str, NamedTable] = {}
+    collisions: list[FolderCollision] = []
+    for table in tables:
+        earlier = taken.setdefault(table.folder.casefold(), table)
+        if earlier.source != table.source:
+            collisions.append(FolderCollision(earlier, table))
+    return tuple(collisions)
+
+
+def landed_column_names(names: Sequence[str], taken: Collection[str] = ()) -> tuple[str, ...]:
+    """The columns' names in a landing file, in the order of ``names``.
+
+    Args:
+        names: the source's names; each is kept where it can be.
+        taken: names that columns of the file have already.
+
+    Returns:
+        As many names, different from each other and from ``taken`` whatever their case. Of names that differ only in
+        case the first is kept.
+    """
+    used = {name.casefold() for name in taken} | {row_marker.COLUMN.casefold()}
+    # Numbers are given last, and never make a name that another column brings along.
+    brought = used | {name.casefold() for name in names}
+    landed: list[str] = []
+    for name in names:
+        cleaned = _cut(_ILLEGAL_IN_COLUMNS.sub("_", name) or "column", name)
+        if cleaned.casefold() in used:
+            cleaned = numbered_name(cleaned, brought)
+        used.add(cleaned.casefold())
+        brought.add(cleaned.casefold())
+        landed.append(cleaned)
+    return tuple(landed)
+
+
+def numbered_name(name: str, taken: Collection[str]) -> str:
+    """``name__2``, or the first higher number that is free.
+
+    Args:
+        taken: names in use, case-folded.
+    """
+    number = 2
+    while (candidate := _cut(f"{name}__{number}", f"{name}__{number}")).casefold() in taken:
+        number += 1
+    return candidate
+
+
+def _folder_name(name: str) -> str:
+    cleaned = _ILLEGAL_IN_FOLDERS.sub("_", unicodedata.normalize("NFC", name))
+    inner = cleaned.strip()
+    if inner != cleaned:
+        start = len(cleaned) - len(cleaned.lstrip())
+        cleaned = "_" * start + inner + "_" * (len(cleaned) - start - len(inner))
+    if cleaned.startswith("_"):
+        cleaned = f"t{cleaned}"
+    if _DEVICES.fullmatch(cleaned):
+        cleaned = f"{cleaned}_"
+    return _cut(cleaned, name)
+
+
+def _cut(cleaned: str, full: str) -> str:
+    if len(cleaned) <= MAX_CHARACTERS and len(cleaned.encode()) <= MAX_BYTES:
+        return cleaned
+    digest = hashlib.sha256(full.encode()).hexdigest()[:8]
+    kept = cleaned[: MAX_CHARACTERS - 9].encode()[: MAX_BYTES - 9].decode(errors="ignore")
+    return f"{kept}_{digest}"
+
+
+def _placeholders(template: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}

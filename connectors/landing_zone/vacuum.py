@@ -1,0 +1,61 @@
+"""Removing what earlier drivers left in ``_scratchPad``: files of attempts that were never committed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection
+
+from connectors.landing_zone.layout import SCRATCH_PAD
+from connectors.landing_zone.ledger.history import versions
+from connectors.landing_zone.ledger.state import LedgerState
+from connectors.landing_zone.staging import epoch_of
+from connectors.landing_zone.storage.protocol import Entry, Storage
+
+CLOCK_SLACK_MS = 24 * 3600 * 1000
+"""How far the storage's clock and those of the drivers may be apart."""
+
+
+def vacuum(zone: Storage, state: Storage, head: LedgerState, *, threads: int = 8) -> tuple[str, ...]:
+    """Delete the staged files of epochs before ``head.epoch`` that no kept version of the ledger names as pending.
+
+    Nothing of the present epoch is touched, nor what ``head`` has pending. A file can only be pending in versions that
+    were written after it, of its own epoch or a later one, so the ledger is read back no further, and only if there are
+    such files.
+
+    Args:
+        zone: the landing zone, claimed by this driver.
+        state: where the ledger is.
+        head: the state of the ledger, after the claim.
+        threads: versions read side by side.
+
+    Returns:
+        Paths in the zone of the files removed.
+    """
+    folders = [folder for folder in zone.list(SCRATCH_PAD) if _is_of_earlier_epoch(folder, head.epoch)]
+    left_behind = [entry for folder in folders for entry in zone.list(folder.path) if not entry.is_folder]
+    named = {file.staged for file in head.pending.values()}
+    if any(entry.path not in named for entry in left_behind):
+        named |= _pending_since(state, min(entry.modified for entry in left_behind), threads)
+    removed = tuple(entry.path for entry in left_behind if entry.path not in named)
+    for path in removed:
+        zone.delete(path)
+    _drop_empty_folders(zone, [folder.path for folder in folders])
+    return removed
+
+
+def _is_of_earlier_epoch(folder: Entry, present: int) -> bool:
+    epoch = epoch_of(folder.name)
+    return folder.is_folder and epoch is not None and epoch < present
+
+
+def _pending_since(state: Storage, modified: float, threads: int) -> set[str]:
+    since_ms = modified * 1000 - CLOCK_SLACK_MS
+    recent = itertools.takewhile(lambda version: version.written_ms >= since_ms, versions(state, threads=threads))
+    return {file.staged for version in recent for file in version.pending.values()}
+
+
+def _drop_empty_folders(zone: Storage, folders: Collection[str]) -> None:
+    # The claim has fenced their epochs: whatever a sleeping driver may still put there can never be committed.
+    for folder in folders:
+        if not zone.list(folder):
+            zone.delete(folder)

@@ -1,0 +1,129 @@
+"""From the tasks' results to one draft for the ledger."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked, PlannedTopic, TableState, TableStatus
+from streaming.plan import TableResult
+from streaming.results import Results
+
+
+@dataclass(frozen=True)
+class MustMerge:
+    """The attempt is worthless: these topics feed one table, and their rows were landed apart from each other."""
+
+    topics: tuple[str, ...]
+
+
+def assemble(
+    results: Results, planned: Mapping[str, PlannedTopic], state: LedgerState, merging: frozenset[str]
+) -> Draft | MustMerge:
+    """The version that these results make.
+
+    Args:
+        planned: the batch's range per topic.
+        merging: topics found to share a table in this batch; the ledger will remember them.
+    """
+    shared = _shared_topics(results.tables)
+    if shared:
+        return MustMerge(shared)
+    tables: dict[str, TableState] = {}
+    files: dict[str, LandedFile] = {}
+    schemas: dict[str, str] = {}
+    folders = {known.folder.casefold(): (name, known.source) for name, known in state.tables.items()}
+    for result in sorted(
+        results.tables, key=lambda result: (result.table, result.state.source[0], str(result.state.source))
+    ):
+        owner, source = folders.setdefault(result.state.folder.casefold(), (result.table, result.state.source))
+        if source != result.state.source:
+            tables[_collision_name(result)] = _collided(result, owner, planned)
+            continue
+        tables[result.table] = result.state
+        schemas.update(result.schemas)
+        if result.file is not None:
+            files[result.table] = result.file
+    _taint(results, state, tables)
+    return Draft(
+        planned=planned,
+        files=files,
+        tables=tables,
+        schemas=schemas,
+        merging=tuple(sorted(merging)),
+        counters=_counters(results, files),
+    )
+
+
+def _shared_topics(tables: tuple[TableResult, ...]) -> tuple[str, ...]:
+    by_source: dict[tuple[str, str | None, str], list[TableResult]] = {}
+    for result in tables:
+        by_source.setdefault(result.state.source, []).append(result)
+    return tuple(
+        sorted(
+            {topic for same in by_source.values() if len(same) > 1 for result in same for topic in result.direct_topics}
+        )
+    )
+
+
+def _collision_name(result: TableResult) -> str:
+    return f"{result.table} <- {'.'.join(part for part in result.state.source if part)}"
+
+
+def _collided(result: TableResult, owner: str, planned: Mapping[str, PlannedTopic]) -> TableState:
+    """A table whose folder another source table has: it lands nothing until it gets a name of its own."""
+    topics = result.state.partitions or {topic: {} for topic in result.direct_topics}
+    resume = {
+        topic: {partition: start for partition, (start, _) in planned[topic].partitions.items()}
+        for topic in topics
+        if topic in planned
+    }
+    topic = next(iter(resume), "")
+    partition = next(iter(resume.get(topic, {})), 0)
+    parked = Parked(
+        reason="name_collision",
+        message=f"its folder {result.state.folder} belongs to the table {owner} of another source table",
+        remedy="give one of the two another name with tables.overrides[].naming in the settings",
+        topic=topic,
+        partition=partition,
+        offset=resume.get(topic, {}).get(partition, 0),
+        resume=resume,
+    )
+    return TableState(
+        source=result.state.source,
+        folder=result.state.folder,
+        extension=result.state.extension,
+        status=TableStatus.PARKED,
+        parked=parked,
+    )
+
+
+def _taint(results: Results, state: LedgerState, tables: dict[str, TableState]) -> None:
+    """A record that was set aside may have been an event of any table that its topic feeds."""
+    spoiled = {result.topic for result in results.partitions if result.bad}
+    for name, known in {**state.tables, **tables}.items():
+        if not known.tainted and spoiled.intersection(known.partitions):
+            tables[name] = msgspec.structs.replace(known, tainted=True)
+
+
+def _counters(results: Results, files: Mapping[str, LandedFile]) -> dict[str, int]:
+    counters: Counter[str] = Counter()
+    for partition in results.partitions:
+        counters["records"] += partition.records
+        counters["position_resets"] += partition.epochs
+        for reason, count in partition.skipped.items():
+            counters[f"skipped.{reason}"] += count
+        for reason, count in partition.bad.items():
+            counters[f"dead_letters.{reason}"] += count
+    for result in results.tables:
+        counters["clamped"] += result.clamped
+    counters["files"] += len(files)
+    counters["bytes"] += sum(file.bytes for file in files.values())
+    for file in files.values():
+        for marker, count in file.rows.items():
+            counters[f"rows.{marker or 'unmarked'}"] += count
+    return {name: count for name, count in sorted(counters.items()) if count}

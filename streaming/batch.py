@@ -1,0 +1,102 @@
+"""One micro-batch: plan, decode and land, commit, publish.
+
+The order of the steps is the guarantee (architecture, "One micro-batch"):
+
+1. plan: Spark's range for this batch, trimmed to what the ledger has not landed;
+2. decode and land: one Spark action; files are staged, nothing is visible yet;
+3. commit: one version of the ledger binds numbers to content;
+4. publish: staged files get their numbers, all tables side by side.
+
+A crash before 3 leaves staged files that nobody names; a crash after 3 is rolled forward at the next start.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from connectors.failpoints import Failpoint, pass_failpoint
+from connectors.landing_zone.errors import EarlierAttemptError
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.state import LandedFile
+from streaming.assemble import MustMerge, assemble
+from streaming.checkpoint import Planned
+from streaming.plan import BatchPlan, JobOptions
+from streaming.planning import is_new, plan_batch, planned_topics
+from streaming.publishing import ZonePublisher
+from streaming.results import Results
+
+# The one Spark action: from a plan to what the tasks said.
+DecodeAndLand = Callable[[BatchPlan], Results]
+
+
+@dataclass(frozen=True)
+class BatchReport:
+    """What one micro-batch did, for logs, progress and metrics.
+
+    Attributes:
+        version: the ledger's version that it became; None when its range held nothing new.
+        offsets: length of its range, over all partitions.
+        files: what it landed, by table.
+        parked: tables that this batch parked.
+        notes: schema changes and the like, for people.
+    """
+
+    version: int | None
+    offsets: int = 0
+    files: Mapping[str, LandedFile] = field(default_factory=dict)
+    parked: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def run_batch(
+    planned: Planned,
+    topic_ids: Mapping[str, str],
+    job: JobOptions,
+    ledger: Ledger,
+    publisher: ZonePublisher,
+    decode_and_land: DecodeAndLand,
+) -> BatchReport:
+    """Carry one micro-batch from Kafka's offsets to numbered files.
+
+    Args:
+        planned: Spark's range for the batch; replayed, re-planned or differently cut ranges are harmless.
+        topic_ids: Kafka's id of every topic in the range.
+
+    Raises:
+        BridgeError: see the steps; after any error the same range can be run again.
+    """
+    publisher.publish_pending(ledger)
+    topics = planned_topics(planned, ledger.state, topic_ids)
+    if not is_new(topics, ledger.state):
+        return BatchReport(version=None)
+
+    merging: frozenset[str] = frozenset()
+    while True:
+        plan = plan_batch(job, ledger.state, topics, uuid.uuid4().hex, merging)
+        results = decode_and_land(plan)
+        draft = assemble(results, topics, ledger.state, merging)
+        if not isinstance(draft, MustMerge):
+            break
+        merging = merging.union(draft.topics)
+
+    before = ledger.state
+    try:
+        state = ledger.commit(draft)
+    except EarlierAttemptError:
+        publisher.publish_pending(ledger)
+        raise
+    publisher.publish_pending(ledger)
+    pass_failpoint(Failpoint.BATCH_END)
+    return BatchReport(
+        version=state.version,
+        offsets=sum(end - start for topic in topics.values() for start, end in topic.partitions.values()),
+        files=state.pending,
+        parked=tuple(
+            name
+            for name, table in ledger.state.tables.items()
+            if table.parked and (name not in before.tables or before.tables[name].parked is None)
+        ),
+        notes=tuple(f"{result.table}: {note}" for result in results.tables for note in result.notes),
+    )

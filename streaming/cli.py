@@ -1,0 +1,56 @@
+"""``cdc-bridge``: the commands, and how each of them ends.
+
+Exit codes: 0 done; 1 an error, or a finding of a command that looks for problems; 2 wrong usage; 130 interrupted.
+No logic here: a command reads its arguments, calls one function and prints the result.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from connectors.errors import BridgeError
+from streaming.commands import config, version
+from streaming.console import show_error, show_unexpected
+
+DEBUG_VARIABLE = "CDC_BRIDGE_DEBUG"
+
+app = typer.Typer(
+    name="cdc-bridge",
+    help="Carries Debezium change events from Kafka into a Microsoft Fabric open-mirroring landing zone.",
+    epilog="Example: cdc-bridge config example > bridge.yaml",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(config.app, name="config")
+app.command("version", epilog="Example: cdc-bridge version --json")(version.version)
+
+
+@app.callback()
+def _options(
+    debug: Annotated[bool, typer.Option("--debug", help=f"Show an error's traceback ({DEBUG_VARIABLE}=1).")] = False,
+) -> None:
+    """Options before the command; main() acts on them."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code; says on standard error what went wrong, if anything did."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in given
+    debug = "--debug" in given or os.environ.get(DEBUG_VARIABLE, "") not in ("", "0", "false")
+    try:
+        app(given, prog_name="cdc-bridge")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BridgeError as error:
+        show_error(error, as_json=as_json, debug=debug)
+        return 1
+    except Exception as error:
+        show_unexpected(error, as_json=as_json, debug=debug)
+        return 1
+    return 0

@@ -1,0 +1,79 @@
+"""What the commands say: to people on standard error, to programs as JSON on standard output.
+
+So ``cdc-bridge status bridge.yaml --json | jq`` works whatever a person is told beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from typing import Annotated
+
+import typer
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.text import Text
+
+from connectors.errors import BridgeError, Transient
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
+"""The option that every command with a result has."""
+
+
+def people() -> Console:
+    """The console for people: standard error, in colour where it is a terminal."""
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(value: object) -> None:
+    """Print a result of plain values for a program: UTF-8 JSON, indented, on standard output."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def print_text(text: str) -> None:
+    """Print a document that a person redirects into a file, such as an example, on standard output."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def show_error(error: BridgeError, *, as_json: bool, debug: bool = False) -> None:
+    """Say what happened, where, and what to do; with ``as_json`` as an object on standard output too.
+
+    The traceback is shown only with ``debug``.
+    """
+    if debug:
+        traceback.print_exception(error)
+    people().print(error_panel(error))
+    if as_json:
+        print_json({"error": error_values(error)})
+
+
+def error_values(error: BridgeError) -> dict[str, object]:
+    """The error as plain values: ``kind``, ``message``, ``facts``, ``remedy``, ``transient``."""
+    return {
+        "kind": type(error).__name__,
+        "message": error.message,
+        "facts": {name: str(value) for name, value in error.facts.items()},
+        "remedy": error.remedy,
+        "transient": isinstance(error, Transient),
+    }
+
+
+def error_panel(error: BridgeError, title: str | None = None) -> Panel:
+    """What happened, where, and what to do, in a frame."""
+    lines = [Text(error.message)]
+    if error.facts:
+        lines += [Text(), *(Text(f"{name}: {value}", style="cyan") for name, value in error.facts.items())]
+    lines += [Text(), Text.assemble(("What to do: ", "bold"), error.remedy)]
+    return Panel(Group(*lines), title=title or type(error).__name__, title_align="left", border_style="red")
+
+
+def show_unexpected(error: Exception, *, as_json: bool, debug: bool) -> None:
+    """Say that the bridge itself is at fault; otherwise as :func:`show_error`."""
+    remedy = "run the command again with CDC_BRIDGE_DEBUG=1, which shows the traceback, and report it"
+    unexpected = BridgeError(f"The bridge met an error that it does not know: {error}", remedy=remedy)
+    if debug:
+        traceback.print_exception(error)
+    people().print(error_panel(unexpected, title=type(error).__name__))
+    if as_json:
+        print_json({"error": {**error_values(unexpected), "kind": type(error).__name__}})

@@ -1,0 +1,148 @@
+"""Stage 1 of a micro-batch, inside an executor's Python worker: decode whole Arrow batches, land what can be landed.
+
+A topic that only one partition feeds in this batch is ordered by its offsets: its tables land right here. Rows of the
+others leave as sorted runs for stage 2 (:mod:`streaming.merge`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from connectors.debezium.events import BadRecord, ChangeChunk, RawRecords, SkipReason
+from connectors.debezium.merge_keys import PositionCarry, merge_keys
+from connectors.errors import BridgeError
+from streaming.bad_records import settle_bad_records
+from streaming.blobs import Blob, pack, sort_key
+from streaming.carry import partition_carry
+from streaming.land import TableLander
+from streaming.plan import BatchPlan, PartitionResult
+from streaming.results import blob_row, failure_row, partition_row, table_row
+from streaming.rows import OrderedRows
+from streaming.runs import partition_runs, trim
+from streaming.tables import TableDirectory
+from streaming.worker import Worker, worker_for
+
+
+@dataclass(frozen=True)
+class DecodeAndLand:
+    """The function that Spark calls once per task: ``df.mapInArrow(DecodeAndLand(plan), ...)``."""
+
+    plan: BatchPlan
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return decode_and_land(batches, self.plan, worker_for(self.plan.job))
+
+
+def decode_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:
+    """Decode and land the records of whole topic partitions, one partition after the other.
+
+    Args:
+        batches: columns :data:`streaming.runs.SOURCE_COLUMNS`; each partition contiguous and in offset order.
+
+    Yields:
+        rows of :data:`streaming.results.RESULT_SCHEMA`; after an error, one failure row and nothing else.
+    """
+    directory = TableDirectory(plan)
+    partition: _Partition | None = None
+    try:
+        for records in partition_runs(batches):
+            if partition is not None and not partition.continues(records):
+                yield from partition.finish()
+                partition = None
+            if partition is None:
+                partition = _Partition(records.topic, records.partition, plan, worker, directory)
+            yield from partition.add(records)
+        if partition is not None:
+            yield from partition.finish()
+            partition = None
+    except BridgeError as error:
+        yield failure_row(error)
+    finally:
+        if partition is not None:
+            partition.abandon()
+
+
+@dataclass
+class _Counts:
+    records: int = 0
+    skipped: Counter[SkipReason] = field(default_factory=Counter)
+    bad: Counter[str] = field(default_factory=Counter)
+    epochs: int = 0
+
+
+class _Partition:
+    """One topic partition's records in one task: its tables' landers, or its runs on their way to a merge."""
+
+    def __init__(self, topic: str, partition: int, plan: BatchPlan, worker: Worker, directory: TableDirectory) -> None:
+        self._topic = topic
+        self._partition = partition
+        self._plan = plan
+        self._worker = worker
+        self._directory = directory
+        self._merges = plan.topics[topic].merges
+        self._start, self._end = plan.topics[topic].ranges.get(partition, (0, 0))
+        self._landers: dict[str, TableLander] = {}
+        self._carries: dict[str, PositionCarry] = {}
+        self._counts = _Counts()
+
+    def continues(self, records: RawRecords) -> bool:
+        return (records.topic, records.partition) == (self._topic, self._partition)
+
+    def add(self, records: RawRecords) -> Iterator[pa.RecordBatch]:
+        """Decode the next records of this partition; yields runs if its tables are merged elsewhere."""
+        fresh = trim(records, self._start, self._end)
+        if fresh is None:
+            return
+        decoded = self._worker.decoder.decode(fresh)
+        self._counts.records += len(fresh)
+        self._counts.skipped.update(decoded.skipped)
+        self._settle(decoded.bad)
+        for chunk in decoded.chunks:
+            yield from self._place(chunk)
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        """Close the landers and report what the records came to."""
+        for table, lander in self._landers.items():
+            lander.set_carry(self._topic, self._partition, self._carries[table])
+            self._settle(lander.left_out)
+            yield table_row(lander.finish())
+        yield partition_row(
+            PartitionResult(
+                topic=self._topic,
+                partition=self._partition,
+                records=self._counts.records,
+                skipped={reason.value: count for reason, count in sorted(self._counts.skipped.items())},
+                bad=dict(sorted(self._counts.bad.items())),
+                epochs=self._counts.epochs,
+            )
+        )
+
+    def abandon(self) -> None:
+        for lander in self._landers.values():
+            lander.abandon()
+
+    def _place(self, chunk: ChangeChunk) -> Iterator[pa.RecordBatch]:
+        table, state = self._directory.find(chunk.table)
+        known = state.partitions.get(self._topic, {}).get(self._partition)
+        carry = self._carries.get(table) or partition_carry(known)
+        keys, carry, opened = merge_keys(chunk.positions, chunk.snapshots, carry, self._plan.job.lasting_fall)
+        self._carries[table] = carry
+        self._counts.epochs += opened
+        rows = OrderedRows.of_chunk(chunk, keys)
+        if self._merges:
+            blob = Blob(rows, self._topic, self._partition, carry)
+            yield blob_row(table, sort_key(rows, 0), pack(blob))
+            return
+        lander = self._landers.get(table)
+        if lander is None:
+            lander = TableLander(self._plan, chunk.table, table, state, self._worker.zone, direct=True)
+            self._landers[table] = lander
+        lander.add(rows)
+
+    def _settle(self, bad: list[BadRecord]) -> None:
+        self._counts.bad.update(record.reason for record in bad)
+        settle_bad_records(bad, self._worker)

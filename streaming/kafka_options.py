@@ -1,0 +1,108 @@
+"""From the settings to the configurations of Kafka's clients, the registry and Spark's Kafka source."""
+
+from __future__ import annotations
+
+import re
+
+from connectors.kafka.client_options import SPARK_PREFIX, java_options
+from connectors.kafka.config import KafkaConfig, OAuth, SaslMechanism, Security, SecurityProtocol, options
+from connectors.kafka.dead_letters import DeadLetterConfig
+from connectors.kafka.registry_config import RegistryConfig, RegistryKind
+from streaming.settings import BridgeSettings
+
+
+def kafka_config(settings: BridgeSettings) -> KafkaConfig:
+    """How both clients reach the cluster.
+
+    Raises:
+        SettingsError: a secret's file cannot be read.
+    """
+    kafka = settings.kafka
+    security = kafka.security
+    oauth = None
+    if security.oauth is not None:
+        oauth = OAuth(
+            token_url=security.oauth.token_url,
+            client_id=security.oauth.client_id,
+            client_secret=security.oauth.client_secret_text() or "",
+            scope=security.oauth.scope,
+            extensions=options(security.oauth.extensions),
+        )
+    return KafkaConfig(
+        bootstrap_servers=kafka.bootstrap_servers,
+        security=Security(
+            protocol=SecurityProtocol(security.protocol.value),
+            mechanism=None if security.mechanism is None else SaslMechanism(security.mechanism.value),
+            username=security.username,
+            password=security.password_text(),
+            ca_file=_text(security.ca_file),
+            certificate_file=_text(security.certificate_file),
+            key_file=_text(security.key_file),
+            key_password=security.key_password_text(),
+            oauth=oauth,
+        ),
+        client=options(kafka.client),
+        spark=options(kafka.spark),
+    )
+
+
+def registry_config(settings: BridgeSettings) -> RegistryConfig | None:
+    """How the schema registry is reached; None where the settings name none."""
+    registry = settings.registry
+    if registry is None:
+        return None
+    return RegistryConfig(
+        url=registry.url,
+        kind=RegistryKind(registry.kind.value),
+        username=registry.username,
+        password=registry.password_text(),
+        ca_file=_text(registry.ca_file),
+    )
+
+
+def dead_letter_config(settings: BridgeSettings) -> DeadLetterConfig:
+    """Where records go that cannot be decoded."""
+    return DeadLetterConfig(kafka=kafka_config(settings), topic=settings.dead_letter_topic, bridge=settings.name)
+
+
+def subscription(settings: BridgeSettings) -> list[str] | re.Pattern[str]:
+    """The topics by name, or the pattern that a topic's whole name has to match."""
+    if settings.kafka.pattern is not None:
+        return re.compile(settings.kafka.pattern)
+    return list(settings.kafka.topics)
+
+
+def source_options(settings: BridgeSettings) -> dict[str, str]:
+    """Options of Spark's Kafka source, but for ``startingOffsets``.
+
+    ``failOnDataLoss`` stays true: records that are gone are an error that the start explains, never a gap.
+    """
+    trigger = settings.trigger
+    chosen = {f"{SPARK_PREFIX}{name}": value for name, value in java_options(kafka_config(settings)).items()}
+    chosen |= {
+        "includeHeaders": "true",
+        "failOnDataLoss": "true",
+        "maxOffsetsPerTrigger": str(trigger.max_offsets),
+        "groupIdPrefix": f"cdc-bridge-{settings.name}",
+    }
+    # Options of the Java client that the user has not set: a small batch must not wait for more records.
+    defaults = {
+        "fetch.max.wait.ms": "10",
+        "max.poll.records": "10000",
+        "isolation.level": settings.kafka.isolation.value,
+    }
+    for name, value in defaults.items():
+        chosen.setdefault(f"{SPARK_PREFIX}{name}", value)
+    if trigger.min_offsets is not None:
+        chosen["minOffsetsPerTrigger"] = str(trigger.min_offsets)
+        if trigger.max_delay is not None:
+            chosen["maxTriggerDelay"] = f"{int(trigger.max_delay.total_seconds() * 1000)}ms"
+    if settings.kafka.pattern is not None:
+        chosen["subscribePattern"] = settings.kafka.pattern
+    else:
+        chosen["subscribe"] = ",".join(settings.kafka.topics)
+    return chosen
+
+
+def _text(path: object) -> str | None:
+    return None if path is None else str(path)

@@ -1,0 +1,110 @@
+"""Stage 2 of a micro-batch: one ordered file per table whose rows several tasks decoded.
+
+Spark brings all runs of a table into one task, sorted by (table, order key of the first row); results of stage 1 pass
+through untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from connectors.errors import BridgeError
+from streaming.bad_records import settle_bad_records
+from streaming.blobs import Blob, unpack
+from streaming.land import TableLander
+from streaming.merging import merge_runs
+from streaming.plan import BatchPlan, ResultKind
+from streaming.results import failure_row, table_row
+from streaming.tables import TableDirectory
+from streaming.worker import Worker, worker_for
+
+
+@dataclass(frozen=True)
+class MergeAndLand:
+    """The function that Spark calls once per task of stage 2."""
+
+    plan: BatchPlan
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return merge_and_land(batches, self.plan, worker_for(self.plan.job))
+
+
+def merge_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:
+    """Land every table whose runs are in ``batches`` (rows of :data:`streaming.results.RESULT_SCHEMA`, sorted)."""
+    directory = TableDirectory(plan)
+    rows = _Rows(batches)
+    try:
+        while (kind := rows.next_kind()) is not None:
+            if kind is not ResultKind.BLOB:
+                yield rows.pass_on()
+                continue
+            yield _land_table(rows, plan, worker, directory)
+    except BridgeError as error:
+        yield failure_row(error)
+
+
+def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDirectory) -> pa.RecordBatch:
+    table = rows.next_table()
+    lander: TableLander | None = None
+    ends: dict[tuple[str, int], Blob] = {}
+
+    def runs() -> Iterator[Blob]:
+        while rows.next_kind() is ResultKind.BLOB and rows.next_table() == table:
+            blob = unpack(rows.take_payload())
+            ends[blob.topic, blob.partition] = blob
+            yield blob
+
+    try:
+        for ordered in merge_runs(runs()):
+            if lander is None:
+                _, state = directory.find(ordered.table)
+                lander = TableLander(plan, ordered.table, table, state, worker.zone, direct=False)
+            lander.add(ordered)
+        if lander is None:
+            raise ValueError(f"no rows in the runs of {table}")
+        for (topic, partition), blob in ends.items():
+            lander.set_carry(topic, partition, blob.carry)
+        settle_bad_records(lander.left_out, worker)
+        return table_row(lander.finish())
+    except BaseException:
+        if lander is not None:
+            lander.abandon()
+        raise
+
+
+class _Rows:
+    """The incoming rows one at a time, with a look at the next one."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
+        self._batches = iter(batches)
+        self._batch: pa.RecordBatch | None = None
+        self._index = 0
+
+    def next_kind(self) -> ResultKind | None:
+        while self._batch is None or self._index >= self._batch.num_rows:
+            self._batch = next(self._batches, None)
+            self._index = 0
+            if self._batch is None:
+                return None
+        return ResultKind(self._batch.column("kind")[self._index].as_py())
+
+    def next_table(self) -> str:
+        return str(self._current().column("table")[self._index].as_py())
+
+    def take_payload(self) -> bytes:
+        payload: bytes = self._current().column("payload")[self._index].as_py()
+        self._index += 1
+        return payload
+
+    def pass_on(self) -> pa.RecordBatch:
+        row = self._current().slice(self._index, 1)
+        self._index += 1
+        return row
+
+    def _current(self) -> pa.RecordBatch:
+        if self._batch is None:
+            raise ValueError("no row to look at")
+        return self._batch

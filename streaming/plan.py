@@ -1,0 +1,180 @@
+"""What a micro-batch's tasks are told and what they answer: plain values between driver and executors."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from connectors.debezium.options import DecodeOptions
+from connectors.debezium.schema import SourceTable
+from connectors.kafka.dead_letters import DeadLetterConfig
+from connectors.kafka.registry_config import RegistryConfig
+from connectors.landing_zone.ledger.state import LandedFile, TableState
+from connectors.landing_zone.storage.open import StorageLocation
+from streaming.policies import (
+    FileFormat,
+    Markers,
+    MetadataColumn,
+    OnBadRecord,
+    OnMissingKey,
+    OnResnapshot,
+    OnTruncate,
+    OnTypeChange,
+    OnUnavailable,
+)
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How one table lands; the settings' defaults with the first matching override.
+
+    Attributes:
+        include, exclude: glob patterns of source columns; an empty ``include`` takes all.
+        mask: glob patterns of columns that land masked: ``****`` for text, NULL for anything else.
+        gzip: delimited text only.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    mask: tuple[str, ...] = ()
+    metadata_columns: tuple[MetadataColumn, ...] = ()
+    metadata_prefix: str = "_cdc_"
+    schema_template: str = "{schema}"
+    table_template: str = "{table}"
+    on_type_change: OnTypeChange = OnTypeChange.PARK
+    on_truncate: OnTruncate = OnTruncate.PARK
+    on_unavailable: OnUnavailable = OnUnavailable.PARK
+    on_missing_key: OnMissingKey = OnMissingKey.PARK
+    on_resnapshot: OnResnapshot = OnResnapshot.PARK
+    file_format: FileFormat = FileFormat.PARQUET
+    column_separator: str = ","
+    gzip: bool = False
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """Everything that stays the same from batch to batch and that a task needs. Travels to executors.
+
+    Attributes:
+        fingerprint: of the settings that influence the files' content; part of every file's footer.
+        tables: (glob pattern of ``schema.table``, options) in order; the first match counts, ``defaults`` otherwise.
+    """
+
+    fingerprint: str
+    decode: DecodeOptions
+    zone: StorageLocation
+    defaults: TableOptions = TableOptions()
+    tables: tuple[tuple[str, TableOptions], ...] = ()
+    markers: Markers = Markers.SAFE
+    on_bad_record: OnBadRecord = OnBadRecord.DEAD_LETTER
+    registry: RegistryConfig | None = None
+    dead_letters: DeadLetterConfig | None = None
+    compression: str = "zstd"
+    compression_level: int | None = 1
+    row_group_rows: int = 131_072
+    lasting_fall: int = 1_000
+
+    def options_for(self, table: SourceTable) -> TableOptions:
+        names = {str(table), f"{table.database}.{table}"}
+        for pattern, options in self.tables:
+            if any(fnmatchcase(name, pattern) for name in names):
+                return options
+        return self.defaults
+
+
+@dataclass(frozen=True)
+class TopicPlan:
+    """One topic in one batch.
+
+    Attributes:
+        id: Kafka's topic id.
+        ranges: ``[start, end)`` per partition, already trimmed to what the ledger has not landed.
+        merges: True when its tables take the merge path: several partitions have records, or it shares a table.
+    """
+
+    id: str
+    ranges: dict[int, tuple[int, int]]
+    merges: bool
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """One attempt at one micro-batch.
+
+    Attributes:
+        epoch: of the driver that runs it; part of staged names.
+        commit: ordinal of the data commit that this batch becomes.
+        unique: tells this attempt's staged files from any other's.
+        tables: the ledger's tables by landing-zone name.
+        schemas: pinned schemas as JSON by fingerprint.
+        streamed_runs: connector runs known to have streamed, over all tables.
+    """
+
+    job: JobOptions
+    epoch: int
+    commit: int
+    unique: str
+    topics: dict[str, TopicPlan]
+    tables: dict[str, TableState] = field(default_factory=dict)
+    schemas: dict[str, str] = field(default_factory=dict)
+    streamed_runs: frozenset[str] = frozenset()
+
+    def by_source(self) -> dict[tuple[str, str | None, str], str]:
+        """Landing-zone name of each known source table."""
+        return {state.source: name for name, state in self.tables.items()}
+
+
+class ResultKind(enum.StrEnum):
+    TABLE = "table"
+    PARTITION = "partition"
+    FAILURE = "failure"
+    BLOB = "blob"
+
+
+class TableResult(msgspec.Struct, frozen=True):
+    """What landing one table's rows came to.
+
+    Attributes:
+        file: the staged file, or None when no row landed.
+        state: the table's state after this batch, to be committed as it is.
+        schemas: pinned schemas that this batch made, by fingerprint.
+        direct_topics: the topics whose rows were landed directly; two results with one table mean that they must merge.
+        clamped: cells changed by a type's range rule; ``notes``: schema changes and the like, for people.
+    """
+
+    table: str
+    state: TableState
+    file: LandedFile | None = None
+    schemas: dict[str, str] = {}
+    direct_topics: tuple[str, ...] = ()
+    clamped: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class PartitionResult(msgspec.Struct, frozen=True):
+    """What became of one partition's records that yielded no row: counts by reason.
+
+    Attributes:
+        epochs: how often the log positions fell for good, as after a failover or a reset of the source's log.
+    """
+
+    topic: str
+    partition: int
+    records: int
+    skipped: dict[str, int] = {}
+    bad: dict[str, int] = {}
+    epochs: int = 0
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An error of a task in a form that keeps its kind, facts and remedy on the way to the driver."""
+
+    kind: str
+    message: str
+    remedy: str
+    facts: dict[str, str]
+    transient: bool
+    retry_after: float | None = None

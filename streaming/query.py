@@ -1,0 +1,216 @@
+"""The streaming query's life: start, run micro-batches, stop between two of them, start again after a failure."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from connectors.errors import BridgeError, Transient
+from connectors.kafka.topics import TopicDescription
+from streaming.action import spark_action
+from streaming.batch import BatchReport, run_batch
+from streaming.checkpoint import Checkpoint
+from streaming.plan import JobOptions
+from streaming.runs import SOURCE_COLUMNS
+from streaming.settings.kafka import Starting
+from streaming.startup import (
+    OpenZone,
+    check_topics,
+    offsets_to_land,
+    settle_checkpoint,
+    starting_offsets,
+)
+
+_log = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.1
+
+
+class QueryFailedError(Transient):
+    """Spark's query ended with an error of its own."""
+
+
+class _StoppedError(Exception):
+    """Raised in a batch that must not begin because the job is stopping."""
+
+
+@dataclass
+class StopSignal:
+    """Asks the job to finish the batch in hand and stop; set by a signal handler or a test."""
+
+    _event: threading.Event = field(default_factory=threading.Event)
+
+    def set(self) -> None:
+        self._event.set()
+
+    def is_set(self) -> bool:
+        return self._event.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep, but wake up at once when the job is to stop; True then."""
+        return self._event.wait(seconds)
+
+
+@dataclass(frozen=True)
+class Retries:
+    """How often a passing failure is met with a new start, and after how many seconds: doubled each time."""
+
+    attempts: int
+    first: float
+    longest: float
+
+    def pause(self, failures: int, asked: float | None) -> float:
+        return max(asked or 0.0, min(self.longest, self.first * 2.0 ** (failures - 1)))
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a query needs from outside.
+
+    Attributes:
+        describe: the subscribed topics as the broker knows them now.
+        open: claims the landing zone; called once per start.
+        source_options: options of Spark's Kafka source but for ``startingOffsets``.
+        interval: of the trigger, seconds; None drains what is there and ends.
+        on_start: told how many offsets wait, on_batch what each batch did, on_failure of each failure that is retried.
+    """
+
+    options: JobOptions
+    checkpoint: Checkpoint
+    source_options: Mapping[str, str]
+    starting: Starting
+    interval: float | None
+    retries: Retries
+    open: Callable[[], OpenZone]
+    describe: Callable[[], Mapping[str, TopicDescription]]
+    on_start: Callable[[int], None]
+    on_batch: Callable[[BatchReport], None]
+    on_failure: Callable[[BridgeError, float], None]
+
+
+def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
+    """Run the query until it has drained the topics (no interval), is asked to stop, or fails for good.
+
+    Raises:
+        Terminal: a person has to act.
+        Transient: the failures did not pass within the allowed number of attempts.
+    """
+    failures = 0
+    while not stop.is_set():
+        landed = _Landed()
+        try:
+            _run_once(spark, job, stop, landed)
+        except Transient as error:
+            failures = 1 if landed.batches else failures + 1
+            if failures > job.retries.attempts:
+                raise
+            pause = job.retries.pause(failures, error.retry_after)
+            job.on_failure(error, pause)
+            stop.wait(pause)
+        else:
+            return
+
+
+@dataclass
+class _Landed:
+    batches: int = 0
+
+
+def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) -> None:
+    present = job.describe()
+    opened = job.open()
+    check_topics(opened.ledger.state, present)
+    settle_checkpoint(job.checkpoint, opened.ledger.state, present)
+    job.on_start(offsets_to_land(opened.ledger.state, present))
+    batches = _Batches(job, opened, stop, landed)
+    frame = (
+        spark.readStream.format("kafka")
+        .options(**job.source_options)
+        .option("startingOffsets", starting_offsets(opened.ledger.state, present, job.starting))
+        .load()
+        .select(*SOURCE_COLUMNS)
+    )
+    writer = frame.writeStream.foreachBatch(batches.run).option("checkpointLocation", job.checkpoint.folder.as_uri())
+    trigger = (
+        writer.trigger(availableNow=True)
+        if job.interval is None
+        else writer.trigger(processingTime=f"{job.interval} seconds")
+    )
+    query = trigger.start()
+    try:
+        _wait(query, batches, stop)
+    finally:
+        with contextlib.suppress(PySparkException, Py4JError):
+            query.stop()
+
+
+def _wait(query: StreamingQuery, batches: _Batches, stop: StopSignal) -> None:
+    """Until the query ends; a stop waits for the batch in hand (stopping inside one would throw it away)."""
+    while query.isActive:
+        if stop.wait(POLL_SECONDS) and batches.between():
+            return
+    try:
+        query.awaitTermination()
+    except PySparkException as error:
+        if batches.failure is not None:
+            raise batches.failure from None
+        if stop.is_set():
+            return
+        raise QueryFailedError(
+            f"Spark's query ended: {_first_line(error)}",
+            remedy="look at the lines above for Spark's own report; the job starts again by itself and goes on "
+            "where the ledger ends",
+        ) from error
+    if batches.failure is not None:
+        raise batches.failure
+
+
+class _Batches:
+    """The function that Spark calls for each micro-batch, and what became of the last one."""
+
+    def __init__(self, job: Job, opened: OpenZone, stop: StopSignal, landed: _Landed) -> None:
+        self._job = job
+        self._opened = opened
+        self._stop = stop
+        self._landed = landed
+        self._lock = threading.Lock()
+        self.failure: BridgeError | None = None
+
+    def run(self, frame: DataFrame, batch_id: int) -> None:
+        with self._lock:
+            if self._stop.is_set():
+                raise _StoppedError
+            try:
+                report = self._run(frame, batch_id)
+            except BridgeError as error:
+                self.failure = error
+                raise
+            self._landed.batches += 1
+            self._job.on_batch(report)
+
+    def between(self) -> bool:
+        """Whether no batch is under way; none begins any more once the stop signal is set."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+            return True
+        return False
+
+    def _run(self, frame: DataFrame, batch_id: int) -> BatchReport:
+        planned = self._job.checkpoint.planned(batch_id)
+        ids = {topic: found.id for topic, found in self._job.describe().items()}
+        return run_batch(
+            planned, ids, self._job.options, self._opened.ledger, self._opened.publisher, spark_action(frame)
+        )
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:500] if lines else type(error).__name__

@@ -1,0 +1,106 @@
+"""The rows that the stages hand on: tables landed, partitions read, failures, and blobs on their way to a merge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import msgspec
+import pyarrow as pa
+
+from connectors.errors import BridgeError, Transient
+from streaming.plan import Failure, PartitionResult, ResultKind, TableResult
+
+# One schema for both stages. ``table`` and ``sort_key`` order the blobs of a table; empty for other kinds.
+RESULT_SCHEMA = pa.schema(
+    [
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("table", pa.string(), nullable=False),
+        pa.field("sort_key", pa.binary(), nullable=False),
+        pa.field("payload", pa.binary(), nullable=False),
+    ]
+)
+# The same for Spark.
+RESULT_DDL = "kind string not null, `table` string not null, sort_key binary not null, payload binary not null"
+
+
+class TaskFailedError(BridgeError):
+    """An error that a task reported, with the facts and the remedy that it had there."""
+
+
+class TaskFailedTransientError(TaskFailedError, Transient):
+    """A task's error that trying again may mend."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What all tasks of a batch said."""
+
+    tables: tuple[TableResult, ...]
+    partitions: tuple[PartitionResult, ...]
+
+
+def table_row(result: TableResult) -> pa.RecordBatch:
+    return _row(ResultKind.TABLE, msgspec.json.encode(result))
+
+
+def partition_row(result: PartitionResult) -> pa.RecordBatch:
+    return _row(ResultKind.PARTITION, msgspec.json.encode(result))
+
+
+def failure_row(error: BridgeError) -> pa.RecordBatch:
+    failure = Failure(
+        kind=type(error).__name__,
+        message=error.message,
+        remedy=error.remedy,
+        facts={name: str(value) for name, value in error.facts.items()},
+        transient=isinstance(error, Transient),
+        retry_after=error.retry_after if isinstance(error, Transient) else None,
+    )
+    return _row(ResultKind.FAILURE, msgspec.json.encode(failure))
+
+
+def blob_row(table: str, sort_key: bytes, payload: bytes) -> pa.RecordBatch:
+    return _row(ResultKind.BLOB, payload, table, sort_key)
+
+
+def read_results(rows: Iterable[tuple[str, bytes]]) -> Results:
+    """The batch's results from ``(kind, payload)`` pairs.
+
+    Raises:
+        TaskFailedError: a task reported a failure; a transient one only if no other is there.
+    """
+    tables: list[TableResult] = []
+    partitions: list[PartitionResult] = []
+    failures: list[Failure] = []
+    for kind, payload in rows:
+        match ResultKind(kind):
+            case ResultKind.TABLE:
+                tables.append(msgspec.json.decode(payload, type=TableResult))
+            case ResultKind.PARTITION:
+                partitions.append(msgspec.json.decode(payload, type=PartitionResult))
+            case ResultKind.FAILURE:
+                failures.append(msgspec.json.decode(payload, type=Failure))
+            case ResultKind.BLOB:
+                raise ValueError("a blob reached the driver: its table was not merged")
+    if failures:
+        raise _error(min(failures, key=lambda failure: (failure.transient, failure.kind, failure.message)))
+    return Results(
+        tables=tuple(sorted(tables, key=lambda result: result.table)),
+        partitions=tuple(sorted(partitions, key=lambda result: (result.topic, result.partition))),
+    )
+
+
+def _error(failure: Failure) -> BridgeError:
+    facts: dict[str, object] = {**failure.facts, "error": failure.kind}
+    if not failure.transient:
+        return TaskFailedError(failure.message, remedy=failure.remedy, **facts)
+    error = TaskFailedTransientError(failure.message, remedy=failure.remedy, **facts)
+    error.retry_after = failure.retry_after
+    return error
+
+
+def _row(kind: ResultKind, payload: bytes, table: str = "", sort_key: bytes = b"") -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict(
+        {"kind": [kind.value], "table": [table], "sort_key": [sort_key], "payload": [payload]}, schema=RESULT_SCHEMA
+    )

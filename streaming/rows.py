@@ -1,0 +1,160 @@
+"""Row events of one table in apply order, from one partition or merged from several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from connectors.debezium.events import Bools, ChangeChunk, Int8s, Int64s, UInt64s
+from connectors.debezium.schema import RowSchema, SourceTable
+
+Int32s = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class OrderedRows:
+    """n row events with one row schema, in the order in which they must be applied.
+
+    The attributes that :class:`~connectors.debezium.events.ChangeChunk` has too mean the same here.
+
+    Attributes:
+        topics: names that ``topic_index`` (int32 per row) points into.
+        partitions: Kafka partition per row (int32).
+        keys: (n, 3) uint64 merge keys, see :func:`connectors.debezium.position.merge_keys`.
+    """
+
+    table: SourceTable
+    schema: RowSchema
+    connector: str
+    positioned: bool
+    topics: tuple[str, ...]
+    topic_index: Int32s
+    partitions: Int32s
+    rows: pa.RecordBatch
+    ops: Int8s
+    offsets: Int64s
+    keys: UInt64s
+    snapshots: Int8s
+    run_ids: pa.StringArray
+    source_ms: Int64s
+    key_changed: Int64s
+    old_keys: pa.RecordBatch | None = None
+    unavailable: dict[str, Bools] = field(default_factory=dict)
+    clamped: int = 0
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    @staticmethod
+    def of_chunk(chunk: ChangeChunk, keys: UInt64s) -> OrderedRows:
+        """A chunk's rows as they are: one partition's offset order is the apply order."""
+        count = len(chunk)
+        return OrderedRows(
+            table=chunk.table,
+            schema=chunk.schema,
+            connector=chunk.connector,
+            positioned=chunk.positioned,
+            topics=(chunk.topic,),
+            topic_index=np.zeros(count, np.int32),
+            partitions=np.full(count, chunk.partition, np.int32),
+            rows=chunk.rows,
+            ops=chunk.ops,
+            offsets=chunk.offsets,
+            keys=keys,
+            snapshots=chunk.snapshots,
+            run_ids=chunk.run_ids,
+            source_ms=chunk.source_ms,
+            key_changed=chunk.key_changed,
+            old_keys=chunk.old_keys,
+            unavailable=chunk.unavailable,
+            clamped=chunk.clamped,
+        )
+
+    def slice(self, start: int, stop: int) -> OrderedRows:
+        """Rows ``start`` to ``stop`` (exclusive), without copying the columns."""
+        if start == 0 and stop == len(self):
+            return self
+        inside = (self.key_changed >= start) & (self.key_changed < stop)
+        old_keys = self.old_keys
+        if old_keys is not None:
+            old_keys = old_keys.take(pa.array(np.flatnonzero(inside)))
+        return replace(
+            self,
+            topic_index=self.topic_index[start:stop],
+            partitions=self.partitions[start:stop],
+            rows=self.rows.slice(start, stop - start),
+            ops=self.ops[start:stop],
+            offsets=self.offsets[start:stop],
+            keys=self.keys[start:stop],
+            snapshots=self.snapshots[start:stop],
+            run_ids=self.run_ids.slice(start, stop - start),
+            source_ms=self.source_ms[start:stop],
+            key_changed=self.key_changed[inside] - start,
+            old_keys=old_keys,
+            unavailable={name: mask[start:stop] for name, mask in self.unavailable.items()},
+            clamped=self.clamped if start == 0 else 0,
+        )
+
+    def take(self, order: Int64s) -> OrderedRows:
+        """The rows in another order; ``order`` is a permutation or a selection of row indexes, each at most once."""
+        indexes = pa.array(order)
+        place = np.full(len(self), -1, np.int64)
+        place[order] = np.arange(len(order))
+        moved = place[self.key_changed]
+        kept = np.flatnonzero(moved >= 0)
+        by_place = kept[np.argsort(moved[kept], kind="stable")]
+        return replace(
+            self,
+            topic_index=self.topic_index[order],
+            partitions=self.partitions[order],
+            rows=self.rows.take(indexes),
+            ops=self.ops[order],
+            offsets=self.offsets[order],
+            keys=self.keys[order],
+            snapshots=self.snapshots[order],
+            run_ids=self.run_ids.take(indexes),
+            source_ms=self.source_ms[order],
+            key_changed=moved[by_place],
+            old_keys=None if self.old_keys is None else self.old_keys.take(pa.array(by_place)),
+            unavailable={name: mask[order] for name, mask in self.unavailable.items()},
+        )
+
+
+def concat(parts: list[OrderedRows]) -> OrderedRows:
+    """The rows of several parts after each other; all of one table and one row schema.
+
+    Topics are renumbered; a column that only some parts report as unavailable is filled with "available".
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    topics = tuple(dict.fromkeys(topic for part in parts for topic in part.topics))
+    starts = np.cumsum([0, *(len(part) for part in parts)])
+    unavailable_names = dict.fromkeys(name for part in parts for name in part.unavailable)
+    old_keys = [part.old_keys for part in parts if part.old_keys is not None and len(part.key_changed)]
+    return replace(
+        first,
+        positioned=all(part.positioned for part in parts),
+        topics=topics,
+        topic_index=np.concatenate(
+            [np.array([topics.index(topic) for topic in part.topics], np.int32)[part.topic_index] for part in parts]
+        ),
+        partitions=np.concatenate([part.partitions for part in parts]),
+        rows=pa.concat_batches([part.rows for part in parts]),
+        ops=np.concatenate([part.ops for part in parts]),
+        offsets=np.concatenate([part.offsets for part in parts]),
+        keys=np.concatenate([part.keys for part in parts]),
+        snapshots=np.concatenate([part.snapshots for part in parts]),
+        run_ids=pa.concat_arrays([part.run_ids for part in parts]),
+        source_ms=np.concatenate([part.source_ms for part in parts]),
+        key_changed=np.concatenate([part.key_changed + start for part, start in zip(parts, starts, strict=False)]),
+        old_keys=pa.concat_batches(old_keys) if old_keys else None,
+        unavailable={
+            name: np.concatenate([part.unavailable.get(name, np.zeros(len(part), np.bool_)) for part in parts])
+            for name in unavailable_names
+        },
+        clamped=sum(part.clamped for part in parts),
+    )

@@ -1,0 +1,107 @@
+"""Running the bridge from its settings: everything is put together here and nowhere else."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from connectors.errors import BridgeError
+from connectors.kafka.dead_letters import ensure_topic
+from connectors.kafka.jars import JarSet, resolve_jars
+from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from connectors.landing_zone.storage.open import open_storage
+from connectors.landing_zone.storage.protocol import Storage
+from streaming.batch import BatchReport
+from streaming.checkpoint import Checkpoint
+from streaming.job_options import job_options, partner_file, storage_location
+from streaming.kafka_options import kafka_config, source_options, subscription
+from streaming.policies import OnBadRecord
+from streaming.query import Job, Retries, StopSignal, run
+from streaming.session import spark_session
+from streaming.settings import BridgeSettings
+from streaming.startup import OpenZone, open_zone
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Whoever wants to know how a run goes on.
+
+    Attributes:
+        on_start: offsets that wait when the query starts.
+        on_batch: what each micro-batch did.
+        on_failure: a failure that is retried, and after how many seconds.
+    """
+
+    on_start: Callable[[int], None]
+    on_batch: Callable[[BatchReport], None]
+    on_failure: Callable[[BridgeError, float], None]
+
+
+def run_bridge(settings: BridgeSettings, listener: Listener, stop: StopSignal, *, once: bool) -> None:
+    """Run the streaming job.
+
+    Args:
+        once: drain what is in the topics now, then end; otherwise until ``stop`` is set.
+
+    Raises:
+        Terminal: a person has to act; the message says what to do.
+        Transient: the failures did not pass within ``retry.attempts``.
+    """
+    options = job_options(settings)
+    admin = Admin(kafka_config(settings))
+    if settings.tables.on_bad_record is OnBadRecord.DEAD_LETTER:
+        ensure_topic(admin, settings.dead_letter_topic)
+    spark = spark_session(settings, resolve_jars(JarSet.SPARK_KAFKA, progress=_log.info))
+    zone, state = open_storages(settings)
+    writer = f"{settings.name}-{uuid.uuid4().hex[:12]}"
+
+    def describe() -> Mapping[str, TopicDescription]:
+        return describe_topics(admin, subscription(settings))
+
+    def claim() -> OpenZone:
+        return open_zone(
+            zone,
+            state,
+            options,
+            source=settings.name,
+            writer=f"{writer}-{uuid.uuid4().hex[:8]}",
+            host=f"{socket.gethostname()}:{os.getpid()}",
+            partner=partner_file(settings),
+            threads=settings.publish.threads,
+        )
+
+    job = Job(
+        options=options,
+        checkpoint=Checkpoint(settings.checkpoint),
+        source_options=source_options(settings),
+        starting=settings.kafka.starting,
+        interval=None if once else settings.trigger.interval.total_seconds(),
+        retries=Retries(
+            attempts=settings.retry.attempts,
+            first=settings.retry.backoff.total_seconds(),
+            longest=settings.retry.max_backoff.total_seconds(),
+        ),
+        open=claim,
+        describe=describe,
+        on_start=listener.on_start,
+        on_batch=listener.on_batch,
+        on_failure=listener.on_failure,
+    )
+    try:
+        run(spark, job, stop)
+    finally:
+        spark.stop()
+
+
+def open_storages(settings: BridgeSettings) -> tuple[Storage, Storage]:
+    """The landing zone and the state that the ledger lies in."""
+    return (
+        open_storage(storage_location(settings, settings.landing_zone.url)),
+        open_storage(storage_location(settings, settings.state_url)),
+    )

@@ -1,0 +1,150 @@
+"""What a start does before the query runs: claim the zone, roll forward, and find where to read from.
+
+Nothing of it needs Kafka's records: recovery works on what the ledger says is pending.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from connectors.kafka.topics import TopicDescription
+from connectors.landing_zone.errors import OffsetGapError
+from connectors.landing_zone.layout import PARTNER_EVENTS_FILE
+from connectors.landing_zone.ledger.history import prune
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.owner import ensure_no_foreign_files, ensure_owner
+from connectors.landing_zone.ledger.state import LedgerState, TableStatus
+from connectors.landing_zone.publisher import Publisher
+from connectors.landing_zone.recovery import inspect_tables, recover
+from connectors.landing_zone.storage.protocol import Storage
+from connectors.landing_zone.vacuum import vacuum
+from streaming.checkpoint import Checkpoint, agrees
+from streaming.plan import JobOptions
+from streaming.planning import require_same_topic
+from streaming.publishing import ZonePublisher, park_tables, settle, table_metadata, waiting_files
+from streaming.settings.kafka import Starting
+
+_log = logging.getLogger(__name__)
+
+LATEST, EARLIEST = -1, -2
+"""What ``startingOffsets`` says for a partition that no offset is known of (Structured Streaming + Kafka guide)."""
+
+
+@dataclass(frozen=True)
+class OpenZone:
+    """A landing zone that this driver has claimed, with nothing of its past left to do."""
+
+    zone: Storage
+    ledger: Ledger
+    publisher: ZonePublisher
+
+
+def open_zone(
+    zone: Storage, state: Storage, job: JobOptions, *, source: str, writer: str, host: str, partner: bytes, threads: int
+) -> OpenZone:
+    """Claim the zone and bring it to where the ledger says it is.
+
+    Args:
+        source: the source's name, for people.
+        writer: this run's id, never used before.
+        partner: content of ``_partnerEvents.json``.
+
+    Raises:
+        FencedError, ZoneOwnedError, LedgerBehindError, LedgerCorruptError: somebody else's zone, or a broken ledger.
+        Transient: the storage does not answer; try again.
+    """
+    ledger = Ledger.open(state, now_ms=_now_ms, zone=zone)
+    if not ledger.state.tables:
+        ensure_no_foreign_files(zone)
+    claimed = ledger.claim(writer, host)
+    ensure_owner(zone, claimed.ledger_id, source)
+    zone.put_if_absent(PARTNER_EVENTS_FILE, partner)
+    pending = waiting_files(claimed)
+    if pending:
+        _log.info("rolling forward %d file(s) that an earlier run committed", len(pending))
+        settle(ledger, recover(zone, pending, table_metadata(pending, claimed, job), threads=threads))
+    at_rest = {
+        name: table
+        for name, table in ledger.state.tables.items()
+        if table.status is not TableStatus.PARKED and name not in ledger.state.pending
+    }
+    park_tables(ledger, inspect_tables(zone, at_rest, threads=threads))
+    removed = vacuum(zone, state, ledger.state, threads=threads)
+    if removed:
+        _log.info("removed %d staged file(s) of attempts that were never committed", len(removed))
+    prune(state, now_ms=_now_ms())
+    return OpenZone(zone, ledger, ZonePublisher(Publisher(zone, threads), job))
+
+
+def check_topics(state: LedgerState, present: Mapping[str, TopicDescription]) -> None:
+    """Return if everything that the ledger has not landed is still there.
+
+    Raises:
+        TopicRecreatedError: a topic was deleted and made again.
+        OffsetGapError: retention has removed records that are not landed, or a partition ends too early.
+    """
+    for topic, recorded in state.topics.items():
+        found = present.get(topic)
+        if found is None:
+            continue
+        require_same_topic(topic, recorded, found.id)
+        for partition, offset in recorded.partitions.items():
+            earliest, end = found.partitions.get(partition, (0, 0))
+            if earliest > offset:
+                raise OffsetGapError(
+                    f"Kafka's retention has removed {earliest - offset} offsets that are not landed",
+                    remedy="rebuild the tables fed by this topic from a new snapshot, and give the topic a longer "
+                    "retention than the longest outage",
+                    topic=topic,
+                    partition=partition,
+                    offset=offset,
+                    earliest=earliest,
+                )
+            if end < offset:
+                raise OffsetGapError(
+                    f"the partition ends at offset {end}, but offset {offset} is the next one to land",
+                    remedy="the topic has lost records: rebuild the tables fed by it from a new snapshot",
+                    topic=topic,
+                    partition=partition,
+                    offset=offset,
+                )
+
+
+def starting_offsets(state: LedgerState, present: Mapping[str, TopicDescription], starting: Starting) -> str:
+    """Spark's ``startingOffsets``: the ledger's offset of every partition, or the policy's for unknown ones."""
+    unknown = LATEST if starting is Starting.LATEST and not state.topics else EARLIEST
+    offsets: dict[str, dict[str, int]] = {}
+    for topic, found in present.items():
+        recorded = state.topics.get(topic)
+        known = {} if recorded is None else recorded.partitions
+        offsets[topic] = {str(partition): known.get(partition, unknown) for partition in sorted(found.partitions)}
+    return json.dumps(offsets, sort_keys=True)
+
+
+def settle_checkpoint(checkpoint: Checkpoint, state: LedgerState, present: Mapping[str, TopicDescription]) -> None:
+    """Keep Spark's checkpoint if it goes on where the ledger ends; else set it aside, so that a new one is made."""
+    start = checkpoint.next_start()
+    recorded = {topic: offsets.partitions for topic, offsets in state.topics.items() if topic in present}
+    if start is not None and agrees(start, recorded, {topic: found.partitions for topic, found in present.items()}):
+        return
+    aside = checkpoint.set_aside()
+    if aside is not None:
+        _log.warning("Spark's checkpoint does not go on where the ledger ends; it is set aside as %s", aside)
+
+
+def offsets_to_land(state: LedgerState, present: Mapping[str, TopicDescription]) -> int:
+    """How many offsets lie between the ledger and the ends of the partitions."""
+    total = 0
+    for topic, found in present.items():
+        recorded = state.topics.get(topic)
+        known = {} if recorded is None else recorded.partitions
+        total += sum(end - known.get(partition, earliest) for partition, (earliest, end) in found.partitions.items())
+    return total
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

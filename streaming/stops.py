@@ -1,0 +1,221 @@
+"""Events that a table's policies refuse, whatever their columns hold, and what the rest says about the load.
+
+Pure functions over events in apply order; the lander asks them in this order for each slice of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from connectors.debezium.events import Bools, Op, SnapshotKind
+from connectors.landing_zone.evolution import Evolution, RefusalReason, Refused
+from connectors.landing_zone.ledger.state import SnapshotIdentity
+from streaming.plan import TableOptions
+from streaming.policies import FileFormat, OnMissingKey, OnResnapshot, OnTruncate
+from streaming.rows import OrderedRows
+from streaming.snapshots import SnapshotVerdict, initial_rows, judge, snapshot_runs
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why and where a table cannot go on: the event at ``index`` of the events that were looked at."""
+
+    index: int
+    reason: str
+    message: str
+    remedy: str
+    topic: str
+    partition: int
+    offset: int
+
+    @staticmethod
+    def at(events: OrderedRows, index: int, reason: str, message: str, remedy: str) -> Stop:
+        return Stop(
+            index,
+            reason,
+            message,
+            remedy,
+            events.topics[events.topic_index[index]],
+            int(events.partitions[index]),
+            int(events.offsets[index]),
+        )
+
+
+def first_stop(
+    events: OrderedRows,
+    options: TableOptions,
+    keys: tuple[str, ...] | None,
+    loading: bool,
+    snapshot: SnapshotIdentity | None,
+    streamed: frozenset[str],
+) -> Stop | None:
+    """The first event that the policies refuse.
+
+    Args:
+        keys: the table's pinned key columns; None while nothing has landed yet.
+        loading: no streaming event of the table has been seen.
+        snapshot: the snapshot that loads the table, if known.
+        streamed: connector runs that have sent streaming events.
+    """
+    stops = (
+        _truncate_stop(events, options),
+        _key_stop(events, options, keys),
+        _snapshot_stop(events, options, loading, snapshot, streamed),
+    )
+    return min((stop for stop in stops if stop is not None), key=lambda stop: stop.index, default=None)
+
+
+def null_key_stop(events: OrderedRows, keys: tuple[str, ...]) -> Stop | None:
+    """The first row that has NULL in a key column: the destination could never find it again."""
+    places = [
+        int(np.flatnonzero(events.rows.column(name).is_null().to_numpy(zero_copy_only=False))[0])
+        for name in keys
+        if events.rows.column(name).null_count
+    ]
+    if not places:
+        return None
+    return Stop.at(
+        events,
+        min(places),
+        "null_key",
+        f"a row has NULL in its key ({', '.join(keys)}), so later changes could not find it",
+        "declare key columns for this table in the settings that are never NULL",
+    )
+
+
+def text_refusal(options: TableOptions, evolution: Evolution) -> Refused | None:
+    """Text tables declare their columns once and for all (landing-zone format, "Delimited text requirements")."""
+    if options.file_format is not FileFormat.DELIMITED:
+        return None
+    names = ", ".join(change.column.name for change in evolution.changes)
+    return Refused(
+        RefusalReason.TYPE_CHANGED,
+        f"the source has new columns ({names}), and a delimited-text table cannot get any",
+        "exclude the columns in the settings, or rebuild the table with file_format parquet",
+    )
+
+
+def without_truncates(events: OrderedRows) -> tuple[OrderedRows, int]:
+    """The events less the truncates, and how many those were."""
+    truncates = events.ops == Op.TRUNCATE
+    count = int(truncates.sum())
+    return (events.take(np.flatnonzero(~truncates)) if count else events), count
+
+
+def loading_snapshot(
+    events: OrderedRows, recorded: SnapshotIdentity | None, streamed: frozenset[str]
+) -> SnapshotIdentity | None:
+    """The identity of the snapshot that loads the table, once a row with a connector run shows it."""
+    for run in snapshot_runs(events):
+        if recorded is None and run.run_id is not None and run.run_id not in streamed:
+            high, low = events.keys[run.start, 1:].tolist()
+            return SnapshotIdentity(events.connector, run.run_id, f"{high:016x}{low:016x}")
+    return recorded
+
+
+def load_rows(events: OrderedRows, snapshot: SnapshotIdentity | None) -> Bools:
+    """Which rows belong to the snapshot that loads the table."""
+    mask = np.zeros(len(events), np.bool_)
+    for run in snapshot_runs(events):
+        if snapshot is not None and (snapshot.connector, snapshot.run_id) == (events.connector, run.run_id):
+            mask[run.start : run.stop] = True
+    return mask
+
+
+def streamed_runs(events: OrderedRows) -> list[str]:
+    """The connector runs of streaming events (snapshot rows of any kind prove nothing)."""
+    streaming = np.flatnonzero(events.snapshots == SnapshotKind.NONE)
+    if not len(streaming):
+        return []
+    runs = events.run_ids.take(streaming).unique().to_pylist()
+    return [run for run in runs if run is not None]
+
+
+def _truncate_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
+    where = np.flatnonzero(events.ops == Op.TRUNCATE)
+    if not len(where) or options.on_truncate is not OnTruncate.PARK:
+        return None
+    return Stop.at(
+        events,
+        int(where[0]),
+        "truncate",
+        "the source truncated the table, and the landing zone has no marker for that",
+        "rebuild the mirrored table from an empty folder, or set policies.on_truncate to ignore if the rows may stay",
+    )
+
+
+def _key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] | None) -> Stop | None:
+    rows = np.flatnonzero(events.ops != Op.TRUNCATE)
+    if not len(rows):
+        return None
+    first = int(rows[0])
+    now = events.schema.key
+    if keys and now and keys != now:
+        return Stop.at(
+            events,
+            first,
+            "key_changed",
+            f"the key columns changed from ({', '.join(keys)}) to ({', '.join(now)}); a mirrored table's key never can",
+            "restore the key at the source, or declare the old key columns for this table in the settings",
+        )
+    if now and keys != ():
+        return None
+    if keys != () and options.on_missing_key is OnMissingKey.PARK:
+        return Stop.at(
+            events,
+            first,
+            "missing_key",
+            "the records carry no key, so updates and deletes cannot find their row",
+            "declare the table's key columns in the settings, or set policies.on_missing_key to append",
+        )
+    if keys:
+        return Stop.at(
+            events,
+            first,
+            "missing_key",
+            f"a record without key arrived for a table with the key ({', '.join(keys)})",
+            "restore the key at the source, or declare the key columns for this table in the settings",
+        )
+    changes = np.flatnonzero((events.ops == Op.UPDATE) | (events.ops == Op.DELETE))
+    if not len(changes):
+        return None
+    return Stop.at(
+        events,
+        int(changes[0]),
+        "change_without_key",
+        "an update or delete arrived for a table that can only append",
+        "declare the table's key columns in the settings, or make the source send inserts only",
+    )
+
+
+def _snapshot_stop(
+    events: OrderedRows,
+    options: TableOptions,
+    loading: bool,
+    snapshot: SnapshotIdentity | None,
+    streamed: frozenset[str],
+) -> Stop | None:
+    if options.on_resnapshot is not OnResnapshot.PARK:
+        return None
+    recorded = snapshot
+    for run in snapshot_runs(events):
+        earlier = events.slice(0, run.start)
+        seen = streamed.union(streamed_runs(earlier))
+        has_streamed = run.run_id in seen
+        if run.run_id is None:
+            has_streamed = not loading or bool((~initial_rows(earlier)).any())
+        verdict = judge(run.run_id, recorded, events.connector, has_streamed)
+        if verdict is SnapshotVerdict.SECOND:
+            return Stop.at(
+                events,
+                run.start,
+                "second_snapshot",
+                "a second initial snapshot arrived; rows deleted since the first one were never sent as deletes",
+                "rebuild the mirrored table from an empty folder, or set policies.on_resnapshot to upsert to accept "
+                "that rows which no longer exist at the source stay",
+            )
+        if verdict is SnapshotVerdict.LOAD and recorded is None:
+            recorded = loading_snapshot(events.slice(run.start, run.stop), None, seen)
+    return None

@@ -1,0 +1,36 @@
+"""Which landing-zone table a source table is, and what the ledger knows of it."""
+
+from __future__ import annotations
+
+from connectors.debezium.schema import SourceTable
+from connectors.landing_zone.layout import table_of_folder
+from connectors.landing_zone.ledger.state import TableState
+from connectors.landing_zone.naming import TableNaming, folder_of
+from streaming.files import file_extension
+from streaming.plan import BatchPlan
+
+
+class TableDirectory:
+    """Finds tables by their source's name: the ledger's first, else by the naming templates."""
+
+    def __init__(self, plan: BatchPlan) -> None:
+        self._plan = plan
+        self._by_source = plan.by_source()
+        self._found: dict[SourceTable, tuple[str, TableState]] = {}
+
+    def find(self, source: SourceTable) -> tuple[str, TableState]:
+        """The landing zone's name of the table and its state; a new table's state has sequence 0."""
+        known = self._found.get(source)
+        if known is None:
+            known = self._found[source] = self._look_up(source)
+        return known
+
+    def _look_up(self, source: SourceTable) -> tuple[str, TableState]:
+        identity = (source.database, source.schema, source.name)
+        name = self._by_source.get(identity)
+        if name is not None:
+            return name, self._plan.tables[name]
+        options = self._plan.job.options_for(source)
+        naming = TableNaming(options.schema_template, options.table_template)
+        folder = folder_of(naming, source.database, source.schema, source.name)
+        return table_of_folder(folder), TableState(source=identity, folder=folder, extension=file_extension(options))

@@ -1,0 +1,76 @@
+"""The session of a real Spark: the properties reach it, and secrets don't reach its command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+_SETTINGS = """\
+name: shop
+kafka: {bootstrap_servers: "localhost:9092", topics: [a]}
+landing_zone: {url: "file:///zones/shop"}
+spark:
+  master: local[1]
+  driver_memory: 600MiB
+  conf: {spark.hadoop.fs.azure.account.key.x: hunter2, spark.note: password-hunter2}
+"""
+
+# In a process of its own: Java starts once in a process, and other tests have started theirs with other properties.
+_PROGRAM = """
+import json, os, subprocess, sys
+from streaming.session import spark_session
+from streaming.settings import settings_of
+
+def worker(batches):
+    import pyarrow as pa
+    for _ in batches:
+        yield pa.RecordBatch.from_pydict({"python": [sys.executable], "threads": [os.environ["POLARS_MAX_THREADS"]]})
+
+settings = settings_of(sys.argv[1], "bridge.yaml")
+session = spark_session(settings, [])
+rows = session.range(1).coalesce(1).mapInArrow(worker, "python string, threads string").collect()
+conf = session.sparkContext.getConf()
+answer = {
+    "arguments": subprocess.run(["ps", "axww", "-o", "ppid,args"], capture_output=True, text=True).stdout,
+    "pid": os.getpid(),
+    "worker": rows[0].asDict(),
+    "same": spark_session(settings, []) is session,
+    "conf": {key: conf.get(key) for key in ("spark.note", "spark.hadoop.fs.azure.account.key.x", "spark.speculation")},
+    "zone": session.conf.get("spark.sql.session.timeZone"),
+}
+session.stop()
+again = spark_session(settings, [])
+answer["again"] = again.range(3).count()
+again.stop()
+print(json.dumps(answer))
+"""
+
+
+def test_a_session_has_its_properties_and_keeps_secrets_out_of_every_command_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, _SETTINGS], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout.splitlines()[-1])
+    [java] = [
+        line for line in answer["arguments"].splitlines() if line.split()[0] == str(answer["pid"]) and "-Xmx" in line
+    ]
+    assert "-Xmx600m -Xss16m" in java
+    assert "hunter2" not in java
+    assert answer["worker"] == {"python": sys.executable, "threads": "1"}
+    assert answer["same"] is True
+    assert answer["again"] == 3
+    assert answer["conf"] == {
+        "spark.note": "password-hunter2",
+        "spark.hadoop.fs.azure.account.key.x": "hunter2",
+        "spark.speculation": "false",
+    }
+    assert answer["zone"] == "UTC"
+    assert [line for line in done.stderr.splitlines() if " WARN " in line or " INFO " in line] == []
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,50 @@
+"""Storages to prove: a local folder, and the real ADLS clients against the emulator, without waiting."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+from connectors.landing_zone.storage.adls_storage import AdlsStorage
+from connectors.landing_zone.storage.location import StorageLocation
+from connectors.landing_zone.storage.open import open_adls
+from tests.emulators.dfs_protocol import Host
+from tests.emulators.dfs_server import FILESYSTEM, DfsServer, EmulatorCredential
+
+
+class Timeline:
+    """A clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.sleeps: list[float] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.now += seconds
+
+
+def emulated_location(server: DfsServer, work: Path) -> StorageLocation:
+    """A landing zone of its own on the emulator: a OneLake URL with the emulator's endpoints."""
+    return StorageLocation(
+        url=f"abfss://{FILESYSTEM}@onelake.dfs.fabric.microsoft.com/{uuid.uuid4().hex}/Files/LandingZone",
+        ca_file=str(server.certificate),
+        dfs_endpoint=server.endpoint(Host.DFS),
+        blob_endpoint=server.endpoint(Host.BLOB),
+        work_folder=str(work),
+    )
+
+
+def emulated_storage(location: StorageLocation, timeline: Timeline) -> AdlsStorage:
+    """A storage whose retries wait on ``timeline``, with waits of 0.5, 1, 2, ... seconds."""
+    return open_adls(
+        replace(location, read_timeout=10.0),
+        credential=EmulatorCredential(),
+        clock=timeline.clock,
+        sleep=timeline.sleep,
+        jitter=lambda: 0.0,
+    )

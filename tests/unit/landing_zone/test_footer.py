@@ -1,0 +1,94 @@
+from pathlib import Path
+
+import pytest
+
+from connectors.landing_zone.errors import InvalidZoneError
+from connectors.landing_zone.footer import WRITER, Footer, PartitionEnd, read_footer
+from connectors.landing_zone.numbering import SequenceNumber
+from connectors.landing_zone.parquet import ParquetFileWriter
+from tests.unit.landing_zone.landed_rows import ORDERS, orders
+
+FOOTER = Footer(
+    table="public.orders",
+    generation=2,
+    sequence=SequenceNumber(17),
+    commit=41,
+    schema=ORDERS,
+    state='{"status":"streaming"}',
+    topics={"shop.public.orders": "q0Zs"},
+    vector={"shop.public.orders": {0: PartitionEnd(120, "00ff"), 10: PartitionEnd(7), 2: PartitionEnd(9)}},
+    ranges={"shop.public.orders": {0: (100, 119), 10: (5, 6)}},
+)
+METADATA = FOOTER.to_metadata()
+
+
+def written(path: Path, footer: dict[str, str]) -> Path:
+    writer = ParquetFileWriter(path, ORDERS, marked=False)
+    writer.write(orders((1, "a")), None)
+    return writer.close(footer).path
+
+
+def test_a_files_footer_tells_its_place(tmp_path: Path) -> None:
+    path = written(tmp_path / "f.parquet", METADATA)
+    assert read_footer(path) == FOOTER
+    assert read_footer(path.read_bytes()) == FOOTER
+
+
+def test_the_footers_text_is_the_same_for_equal_footers() -> None:
+    assert METADATA == {
+        "cdc_bridge.table": "public.orders",
+        "cdc_bridge.generation": "2",
+        "cdc_bridge.sequence": "17",
+        "cdc_bridge.commit": "41",
+        "cdc_bridge.schema": (
+            '{"columns":[{"key":true,"name":"id","source":"id","type":"int64"},'
+            '{"key":false,"name":"name","source":"name","type":"string"}]}'
+        ),
+        "cdc_bridge.state": '{"status":"streaming"}',
+        "cdc_bridge.topics": '{"shop.public.orders":"q0Zs"}',
+        "cdc_bridge.vector": (
+            '{"shop.public.orders":{"0":{"offset":120,"position":"00ff"},'
+            '"10":{"offset":7,"position":""},"2":{"offset":9,"position":""}}}'
+        ),
+        "cdc_bridge.ranges": '{"shop.public.orders":{"0":[100,119],"10":[5,6]}}',
+        "cdc_bridge.writer": WRITER,
+    }
+    assert WRITER.startswith("cdc-bridge format 1, pyarrow ")
+
+
+def test_keys_of_others_are_passed_over() -> None:
+    assert Footer.from_metadata({**METADATA, "parquet.avro.schema": "{}"}) == FOOTER
+
+
+def test_a_footer_has_defaults_for_what_a_table_may_lack() -> None:
+    footer = Footer("orders", 1, SequenceNumber(1), 1, ORDERS)
+    assert Footer.from_metadata(footer.to_metadata()) == footer
+
+
+@pytest.mark.parametrize("missing", sorted(METADATA))
+def test_a_footer_with_a_key_missing_is_reported(missing: str) -> None:
+    with pytest.raises(InvalidZoneError, match=f"its footer has no {missing}"):
+        Footer.from_metadata({key: text for key, text in METADATA.items() if key != missing})
+
+
+@pytest.mark.parametrize("key", ["sequence", "schema", "vector", "ranges", "topics"])
+def test_a_footer_with_an_unreadable_value_is_reported(key: str) -> None:
+    with pytest.raises(InvalidZoneError, match="its footer cannot be read: "):
+        Footer.from_metadata({**METADATA, f"cdc_bridge.{key}": "[1"})
+
+
+def test_a_file_of_another_program_is_reported_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(InvalidZoneError) as caught:
+        read_footer(written(tmp_path / "f.parquet", {}))
+    assert str(caught.value) == (
+        "a landing file says nothing about its place: its footer has no cdc_bridge.table [file=f.parquet]. "
+        "Remedy: move the file out of the table's folder if another program wrote it; else restore it from a copy"
+    )
+
+
+def test_half_a_file_is_reported(tmp_path: Path) -> None:
+    body = written(tmp_path / "f.parquet", METADATA).read_bytes()
+    with pytest.raises(InvalidZoneError, match="it is not a whole Parquet file: "):
+        read_footer(body[:-10])
+    with pytest.raises(InvalidZoneError, match="it is not a whole Parquet file: "):
+        read_footer(tmp_path / "missing.parquet")

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, commit_version
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets, Version, VersionKind
+from tests.unit.landing_zone.ledger_builders import ORDERS, landed, table
+
+STAMP = Stamp(writer="run-2", host="pod-7", attempt=9, written_ms=1234)
+STATE = LedgerState(
+    ledger_id="L",
+    version=7,
+    epoch=2,
+    writer="run-2",
+    commits=5,
+    topics={"orders": TopicOffsets("T1", {0: 10, 1: 4})},
+    tables={ORDERS: table(3), "public.items": table(8, name="items")},
+    schemas={"s": "{}"},
+    pending={"public.items": landed(8, name="items")},
+    merging=("orders",),
+    counters={"dead_letters": 1, "skipped.tombstone": 2},
+)
+DRAFT = Draft(
+    planned={"orders": PlannedTopic("T1", {1: (4, 9)}), "items": PlannedTopic("T2", {0: (5, 5)})},
+    files={ORDERS: landed(4)},
+    tables={ORDERS: replace(table(3), late=1), "public.items": table(8, name="items")},
+    schemas={"s": "{}", "s2": "{}"},
+    merging=("items", "orders"),
+    counters={"skipped.tombstone": 3, "skipped.heartbeat": 1, "late": 0},
+)
+COMMITTED = Version(
+    version=8,
+    kind=VersionKind.COMMIT,
+    epoch=2,
+    writer="run-2",
+    host="pod-7",
+    attempt=9,
+    based_on=7,
+    written_ms=1234,
+    commits=6,
+    planned=dict(DRAFT.planned),
+    files={ORDERS: landed(4)},
+    tables={ORDERS: replace(table(4, sha256=landed(4).sha256), late=1)},
+    schemas={"s2": "{}"},
+    pending={"public.items": landed(8, name="items"), ORDERS: landed(4)},
+    merging=("items",),
+    counters={"skipped.tombstone": 3, "skipped.heartbeat": 1},
+)
+
+
+def test_a_commit_version_holds_what_changes() -> None:
+    assert commit_version(STATE, DRAFT, STAMP) == COMMITTED
+
+
+def test_a_commit_is_added_to_the_state_before() -> None:
+    assert apply(STATE, COMMITTED) == LedgerState(
+        ledger_id="L",
+        version=8,
+        epoch=2,
+        writer="run-2",
+        commits=6,
+        topics={"orders": TopicOffsets("T1", {0: 10, 1: 9}), "items": TopicOffsets("T2", {0: 5})},
+        tables={**STATE.tables, **COMMITTED.tables},
+        schemas={"s": "{}", "s2": "{}"},
+        pending=COMMITTED.pending,
+        merging=("items", "orders"),
+        counters={"dead_letters": 1, "skipped.heartbeat": 1, "skipped.tombstone": 5},
+    )
+
+
+def test_a_table_that_the_draft_does_not_mention_takes_number_and_digest_from_its_file() -> None:
+    version = commit_version(STATE, Draft(files={ORDERS: landed(4)}), STAMP)
+
+    assert version.tables == {ORDERS: table(4, sha256=landed(4).sha256)}
+
+
+def test_a_claim_changes_nothing_but_version_epoch_and_writer() -> None:
+    version = claim_version(STATE, Stamp("run-3", "pod-8", 1, 99), new_id="unused")
+
+    after = replace(STATE, version=8, epoch=3, writer="run-3")
+    assert version == Version(
+        version=8,
+        kind=VersionKind.CLAIM,
+        epoch=3,
+        writer="run-3",
+        host="pod-8",
+        attempt=1,
+        based_on=7,
+        written_ms=99,
+        commits=5,
+        pending=STATE.pending,
+        snapshot=after,
+    )
+    assert apply(STATE, version) == after
+
+
+def test_the_snapshot_of_every_hundredth_version_is_the_state_after_it() -> None:
+    state = replace(STATE, version=99)
+
+    version = commit_version(state, DRAFT, STAMP)
+
+    assert version.snapshot == apply(state, version)
+
+
+@pytest.mark.parametrize("number", [7, 9])
+def test_only_the_next_version_can_be_applied(number: int) -> None:
+    with pytest.raises(ValueError, match=f"version {number} does not follow 7"):
+        apply(STATE, replace(COMMITTED, version=number))

@@ -1,0 +1,185 @@
+"""The frame of the command line: help, errors, exit codes, JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+import typer
+import yaml
+
+from connectors.errors import BridgeError, Terminal, Transient
+from streaming import cli
+from streaming.settings import BridgeSettings
+
+_HEAVY = ("pyspark", "polars", "azure", "pyarrow", "pydantic", "confluent_kafka")
+
+
+class TopicGoneError(Terminal):
+    """A topic that had to be there is not."""
+
+
+class BrokerSilentError(Transient):
+    """The broker did not answer."""
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[BaseException], list[str]]:
+    """A command line whose command raises the given error."""
+
+    def arrange(error: BaseException) -> list[str]:
+        app = typer.Typer(pretty_exceptions_enable=False)
+
+        @app.callback()
+        def options(debug: bool = typer.Option(False, "--debug")) -> None:
+            """Options before the command."""
+
+        @app.command()
+        def fail(as_json: bool = typer.Option(False, "--json")) -> None:
+            raise error
+
+        monkeypatch.setattr(cli, "app", app)
+        return ["fail"]
+
+    return arrange
+
+
+def _commands(app: typer.Typer, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """(command line, epilog) of every command."""
+    for command in app.registered_commands:
+        name = command.name or (command.callback.__name__.replace("_", "-") if command.callback else "")
+        yield (*path, name), command.epilog or ""
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        yield from _commands(group.typer_instance, (*path, group.name or ""))
+
+
+def test_every_command_has_a_help_text_with_an_example_of_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = list(_commands(cli.app))
+    assert {("config", "schema"), ("config", "example"), ("version",)} <= {path for path, _ in commands}
+    for path, epilog in commands:
+        assert epilog.startswith(f"Example: cdc-bridge {' '.join(path)}"), path
+        assert cli.main([*path, "--help"]) == 0
+        assert "Example: cdc-bridge" in capsys.readouterr().out
+
+
+def test_the_help_answers_without_loading_what_only_the_job_needs() -> None:
+    code = (
+        f"import sys, streaming.cli; streaming.cli.main(['--help']); print(sorted(set({_HEAVY!r}) & set(sys.modules)))"
+    )
+    done = _run("-c", code)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_it_runs_as_a_module_under_its_own_name() -> None:
+    done = _run("-m", "streaming", "--help")
+    assert done.returncode == 0
+    assert "Usage: cdc-bridge [OPTIONS] COMMAND" in done.stdout
+
+
+def test_the_example_is_a_settings_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["config", "example"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["name"] == "shop"
+
+
+def test_the_schema_is_the_model_s(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["config", "schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == BridgeSettings.model_json_schema()
+
+
+def test_the_version_is_text_for_people_and_json_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["version"]) == 0
+    lines = dict(line.split(" ") for line in capsys.readouterr().out.splitlines())
+    assert cli.main(["version", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == lines
+    assert {"cdc-bridge", "python", "pyspark"} <= lines.keys()
+
+
+@pytest.mark.parametrize("arguments", [["frobnicate"], ["config", "schema", "--colour"], ["config", "schema", "x"], []])
+def test_wrong_usage_ends_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(arguments) == 2
+    said = capsys.readouterr()
+    assert "Usage: cdc-bridge" in said.err + said.out
+
+
+def test_a_known_error_says_what_where_and_what_to_do_and_ends_with_1(
+    failing: Callable[[BaseException], list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    error = TopicGoneError("The topic is gone", remedy="create it again [or] name another", topic="a.b", partition=3)
+    assert cli.main(failing(error)) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    lines = [line.strip("│ ") for line in said.err.splitlines()]
+    assert lines[0].startswith("╭─ TopicGoneError ─")
+    assert lines[1:-1] == [
+        "The topic is gone",
+        "",
+        "topic: a.b",
+        "partition: 3",
+        "",
+        "What to do: create it again [or] name another",
+    ]
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(("kind", "transient"), [(TopicGoneError, False), (BrokerSilentError, True)])
+def test_a_known_error_is_an_object_for_programs(
+    kind: type[BridgeError],
+    transient: bool,
+    failing: Callable[[BaseException], list[str]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    error = kind("It happened", remedy="do this", topic="a.b", offset=7)
+    assert cli.main([*failing(error), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == {
+        "error": {
+            "kind": kind.__name__,
+            "message": "It happened",
+            "facts": {"topic": "a.b", "offset": "7"},
+            "remedy": "do this",
+            "transient": transient,
+        }
+    }
+
+
+def test_an_unknown_error_is_short_without_debug(
+    failing: Callable[[BaseException], list[str]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CDC_BRIDGE_DEBUG", "0")
+    assert cli.main([*failing(ValueError("boom")), "--json"]) == 1
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err
+    assert json.loads(said.out)["error"] == {
+        "kind": "ValueError",
+        "message": "The bridge met an error that it does not know: boom",
+        "facts": {},
+        "remedy": "run the command again with CDC_BRIDGE_DEBUG=1, which shows the traceback, and report it",
+        "transient": False,
+    }
+
+
+def test_the_traceback_is_shown_on_demand(
+    failing: Callable[[BaseException], list[str]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli.main(["--debug", *failing(ValueError("boom"))]) == 1
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+    monkeypatch.setenv("CDC_BRIDGE_DEBUG", "1")
+    assert cli.main(failing(TopicGoneError("gone", remedy="look"))) == 1
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+def test_an_interrupt_ends_with_130(failing: Callable[[BaseException], list[str]]) -> None:
+    assert cli.main(failing(KeyboardInterrupt())) == 130
+
+
+def test_a_command_may_choose_its_exit_code(failing: Callable[[BaseException], list[str]]) -> None:
+    assert cli.main(failing(typer.Exit(1))) == 1
+    assert cli.main(failing(SystemExit(None))) == 0
+    assert cli.main(failing(SystemExit("a message"))) == 1

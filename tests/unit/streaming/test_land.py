@@ -1,0 +1,297 @@
+"""Landing one table's rows: markers, schema, policies, and what parks a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from connectors.debezium.events import SnapshotKind
+from connectors.debezium.schema import ConnectType, Field, RowSchema
+from connectors.landing_zone.ledger.state import SnapshotIdentity, TableStatus
+from streaming.plan import BatchPlan, TableOptions, TableResult
+from streaming.policies import (
+    Markers,
+    MetadataColumn,
+    OnMissingKey,
+    OnResnapshot,
+    OnTruncate,
+    OnTypeChange,
+    OnUnavailable,
+)
+from tests.unit.streaming.events import MISSING, SCHEMA, Event, land, landed, plan, rows
+
+MARKER = "__rowMarker__"
+
+
+def row(key: int, name: str | None = "a", doc: object = "d") -> dict[str, object]:
+    return {"id": key, "name": name, "doc": doc}
+
+
+def following(result: TableResult, batch_plan: BatchPlan) -> BatchPlan:
+    """The plan of the next batch: it knows what the result has made of the table."""
+    return BatchPlan(
+        **{
+            **batch_plan.__dict__,
+            "commit": batch_plan.commit + 1,
+            "unique": "next",
+            "tables": {result.table: result.state},
+            "schemas": {**batch_plan.schemas, **result.schemas},
+            "streamed_runs": frozenset(result.state.streamed_runs),
+        }
+    )
+
+
+class TestMarkers:
+    def test_rows_of_the_loading_snapshot_land_without_marker(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("r", row(1), lsn=5), Event("r", row(2), lsn=5)])
+        assert landed(tmp_path, result) == [row(1), row(2)]
+        assert result.state.status is TableStatus.LOADING
+        assert result.state.snapshot == SnapshotIdentity("postgresql", "run-1", f"{5:016x}{5:016x}")
+
+    def test_creates_updates_and_deletes_get_4_1_and_2(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1)), Event("u", row(1, "b")), Event("d", {"id": 1})])
+        assert landed(tmp_path, result) == [
+            row(1) | {MARKER: 4},
+            row(1, "b") | {MARKER: 1},
+            row(1, None, None) | {MARKER: 2},
+        ]
+        assert result.state.status is TableStatus.STREAMING
+
+    def test_key_change_becomes_delete_then_upsert_side_by_side(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1)), Event("u", row(2), old_key={"id": 1}), Event("c", row(3))])
+        assert [(line["id"], line["name"], line[MARKER]) for line in landed(tmp_path, result)] == [
+            (1, "a", 4),
+            (1, None, 2),
+            (2, "a", 4),
+            (3, "a", 4),
+        ]
+
+    def test_a_load_that_turns_into_streaming_in_one_batch_is_marked_throughout(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("r", row(1))], [Event("u", row(1, "b"), lsn=1)])
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 1]
+
+    def test_incremental_snapshot_rows_are_upserts(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("r", row(1), snapshot=SnapshotKind.INCREMENTAL)])
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4]
+
+    def test_natural_inserts_only_above_the_high_water(self, tmp_path: Path) -> None:
+        first = plan(tmp_path, markers=Markers.NATURAL)
+        known = land(tmp_path, [Event("c", row(1), lsn=10)], batch_plan=first)
+        assert [line[MARKER] for line in landed(tmp_path, known)] == [4], "nothing is proven before the first event"
+        result = land(
+            tmp_path,
+            rows(
+                [
+                    Event("c", row(1), lsn=10),
+                    Event("c", row(2), lsn=11),
+                    Event("c", row(3), lsn=11),
+                    Event("c", row(4), lsn=12),
+                ],
+                first_offset=1,
+            ),
+            state=known.state,
+            batch_plan=following(known, first),
+        )
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 0, 4, 0]
+
+    def test_natural_never_inserts_into_a_tainted_table(self, tmp_path: Path) -> None:
+        first = plan(tmp_path, markers=Markers.NATURAL)
+        known = land(tmp_path, [Event("c", row(1), lsn=10)], batch_plan=first)
+        tainted = msgspec.structs.replace(known.state, tainted=True)
+        result = land(tmp_path, [Event("c", row(2), lsn=11)], state=tainted, batch_plan=following(known, first))
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4]
+
+
+class TestParking:
+    def parked(self, result: TableResult) -> tuple[str, int, dict[str, dict[int, int]], int]:
+        assert result.state.status is TableStatus.PARKED
+        assert result.state.parked is not None
+        parked = result.state.parked
+        return parked.reason, parked.offset, parked.resume, parked.skipped
+
+    def test_a_truncate_parks_at_its_event_and_what_came_before_lands(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1)), Event("t"), Event("c", row(2))], [Event("c", row(3))])
+        assert [line["id"] for line in landed(tmp_path, result)] == [1]
+        assert self.parked(result) == ("truncate", 1, {"shop.public.orders": {0: 1}}, 3)
+
+    def test_an_ignored_truncate_taints_the_table(self, tmp_path: Path) -> None:
+        options = TableOptions(on_truncate=OnTruncate.IGNORE)
+        result = land(tmp_path, [Event("c", row(1)), Event("t"), Event("c", row(2))], options=options)
+        assert [line["id"] for line in landed(tmp_path, result)] == [1, 2]
+        assert (result.state.tainted, result.notes) == (True, ("ignored 1 truncate event(s)",))
+
+    def test_a_second_initial_snapshot_parks_while_loading_and_later(self, tmp_path: Path) -> None:
+        loading = land(tmp_path, [Event("r", row(1)), Event("r", row(2), run="run-2")])
+        assert self.parked(loading)[:2] == ("second_snapshot", 1)
+        streaming = land(tmp_path, [Event("r", row(1)), Event("c", row(2)), Event("r", row(1), run="run-2")])
+        assert self.parked(streaming)[:2] == ("second_snapshot", 2)
+
+    def test_a_second_initial_snapshot_is_upserted_where_the_policy_says_so(self, tmp_path: Path) -> None:
+        options = TableOptions(on_resnapshot=OnResnapshot.UPSERT)
+        result = land(tmp_path, [Event("r", row(1)), Event("r", row(2), run="run-2")], options=options)
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 4]
+
+    def test_a_blocking_snapshot_of_a_run_that_streams_is_upserted(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("r", row(1)), Event("c", row(2)), Event("r", row(1))])
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 4, 4]
+        other_table = plan(tmp_path)
+        other_table = BatchPlan(**{**other_table.__dict__, "streamed_runs": frozenset({"run-7"})})
+        result = land(tmp_path, [Event("r", row(1), run="run-7")], batch_plan=other_table)
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4]
+
+    def test_snapshot_rows_without_run_id_are_upserts_before_and_park_after_streaming(self, tmp_path: Path) -> None:
+        before = land(tmp_path, [Event("r", row(1), run=None)])
+        assert [line[MARKER] for line in landed(tmp_path, before)] == [4]
+        after = land(tmp_path, [Event("c", row(1), run=None), Event("r", row(1), run=None)])
+        assert self.parked(after)[:2] == ("second_snapshot", 1)
+
+    def test_a_type_that_the_column_cannot_hold_parks_and_nothing_of_it_lands(self, tmp_path: Path) -> None:
+        text_id = RowSchema((Field("id", ConnectType.INT64), Field("name", ConnectType.INT64)), key=("id",))
+        changed = rows([Event("c", {"id": 2, "name": 5})], schema=text_id, first_offset=1)
+        result = land(tmp_path, [Event("c", row(1))], changed)
+        assert [line["id"] for line in landed(tmp_path, result)] == [1]
+        assert self.parked(result) == ("type_changed", 1, {"shop.public.orders": {0: 1}}, 1)
+
+    def test_a_type_change_gets_a_column_of_its_own_where_the_policy_says_so(self, tmp_path: Path) -> None:
+        schema = RowSchema((Field("id", ConnectType.INT64), Field("name", ConnectType.INT64)), key=("id",))
+        changed = rows([Event("c", {"id": 2, "name": 5})], schema=schema, first_offset=1)
+        options = TableOptions(on_type_change=OnTypeChange.NEW_COLUMN)
+        result = land(tmp_path, [Event("c", row(1))], changed, options=options)
+        assert [(line["name"], line["name__2"]) for line in landed(tmp_path, result)] == [("a", None), (None, 5)]
+        assert result.notes == ("new column name__2 (int64) instead of name",)
+
+    def test_a_changed_key_parks(self, tmp_path: Path) -> None:
+        schema = RowSchema(SCHEMA.fields, key=("name",))
+        changed = rows([Event("c", row(2))], schema=schema, first_offset=1)
+        assert self.parked(land(tmp_path, [Event("c", row(1))], changed))[:2] == ("key_changed", 1)
+
+    def test_a_table_without_key_parks_before_anything_lands(self, tmp_path: Path) -> None:
+        result = land(tmp_path, rows([Event("c", row(1))], schema=RowSchema(SCHEMA.fields)))
+        assert (result.file, self.parked(result)[:2]) == (None, ("missing_key", 0))
+
+    def test_a_table_without_key_appends_until_an_update_comes(self, tmp_path: Path) -> None:
+        schema = RowSchema(SCHEMA.fields)
+        options = TableOptions(on_missing_key=OnMissingKey.APPEND)
+        events = rows([Event("c", row(1)), Event("c", row(1)), Event("u", row(1, "b"))], schema=schema)
+        result = land(tmp_path, events, options=options)
+        assert [(line["id"], line[MARKER]) for line in landed(tmp_path, result)] == [(1, 0), (1, 0)]
+        assert self.parked(result)[:2] == ("change_without_key", 2)
+
+    def test_a_null_in_the_key_parks(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1)), Event("c", {"name": "x"})])
+        assert [line["id"] for line in landed(tmp_path, result)] == [1]
+        assert self.parked(result)[:2] == ("null_key", 1)
+
+    def test_a_parked_table_counts_and_lands_nothing_in_later_batches(self, tmp_path: Path) -> None:
+        first = plan(tmp_path)
+        stopped = land(tmp_path, [Event("t"), Event("c", row(1))], batch_plan=first)
+        later = land(tmp_path, [Event("c", row(2))], state=stopped.state, batch_plan=following(stopped, first))
+        assert (later.file, self.parked(later)) == (None, ("truncate", 0, {"shop.public.orders": {0: 0}}, 3))
+
+
+class TestUnavailableValues:
+    def test_a_value_of_an_earlier_row_of_the_key_in_the_batch_fills_the_gap(self, tmp_path: Path) -> None:
+        result = land(
+            tmp_path,
+            [Event("c", row(1, doc="long")), Event("c", row(2, doc="other"))],
+            [Event("u", row(1, "b", MISSING)), Event("u", row(1, "c", MISSING))],
+        )
+        assert [line["doc"] for line in landed(tmp_path, result)] == ["long", "other", "long", "long"]
+
+    def test_a_deleted_key_has_no_earlier_value(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1)), Event("d", {"id": 1})], [Event("c", row(1, doc=MISSING))])
+        assert result.state.parked is not None
+        assert (result.state.parked.reason, result.state.parked.offset) == ("unavailable_value", 2)
+
+    def test_without_an_earlier_value_the_table_parks(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1)), Event("u", row(2, doc=MISSING)), Event("c", row(3))])
+        assert [line["id"] for line in landed(tmp_path, result)] == [1]
+        assert result.state.parked is not None
+        assert (result.state.parked.reason, result.state.parked.skipped) == ("unavailable_value", 2)
+
+    def test_the_policy_null_lands_null(self, tmp_path: Path) -> None:
+        result = land(
+            tmp_path, [Event("u", row(2, doc=MISSING))], options=TableOptions(on_unavailable=OnUnavailable.NULL)
+        )
+        assert [line["doc"] for line in landed(tmp_path, result)] == [None]
+
+    def test_the_policy_dead_letter_leaves_the_event_out_and_taints(self, tmp_path: Path) -> None:
+        options = TableOptions(on_unavailable=OnUnavailable.DEAD_LETTER)
+        result = land(
+            tmp_path, [Event("c", row(1)), Event("u", row(2, doc=MISSING)), Event("c", row(3))], options=options
+        )
+        assert [line["id"] for line in landed(tmp_path, result)] == [1, 3]
+        assert (result.state.tainted, result.state.dead_letters) == (True, 1)
+
+
+class TestColumns:
+    def test_a_new_column_half_way_is_null_in_the_rows_before(self, tmp_path: Path) -> None:
+        wider = RowSchema((*SCHEMA.fields, Field("size", ConnectType.INT32)), key=("id",))
+        result = land(
+            tmp_path, [Event("c", row(1))], rows([Event("c", row(2) | {"size": 7})], schema=wider, first_offset=1)
+        )
+        assert [line["size"] for line in landed(tmp_path, result)] == [None, 7]
+        assert result.notes == ("new column size (int32)",)
+
+    def test_a_column_that_is_gone_stays_and_is_null(self, tmp_path: Path) -> None:
+        narrower = RowSchema(SCHEMA.fields[:2], key=("id",))
+        result = land(tmp_path, [Event("c", row(1))], rows([Event("c", row(2))], schema=narrower, first_offset=1))
+        assert [line["doc"] for line in landed(tmp_path, result)] == ["d", None]
+
+    def test_columns_are_chosen_and_masked_but_never_the_key(self, tmp_path: Path) -> None:
+        options = TableOptions(include=("name",), mask=("*",))
+        result = land(tmp_path, [Event("c", row(1)), Event("c", row(2, None))], options=options)
+        assert landed(tmp_path, result) == [
+            {"id": 1, "name": "****", MARKER: 4},
+            {"id": 2, "name": None, MARKER: 4},
+        ]
+
+    def test_metadata_columns_describe_the_event(self, tmp_path: Path) -> None:
+        options = TableOptions(include=("id",), metadata_columns=tuple(MetadataColumn))
+        result = land(tmp_path, [Event("u", row(2), lsn=9, offset=41, old_key={"id": 1})], options=options)
+        both = landed(tmp_path, result)
+        assert [(line["id"], line[MARKER]) for line in both] == [(1, 2), (2, 4)]
+        for line in both:
+            assert line["_cdc_op"] == "u"
+            assert line["_cdc_source_ts"].timestamp() == pytest.approx(1.009)
+            assert line["_cdc_position"] == f"{1 << 24:016x}{9:016x}{9:016x}"
+            assert (line["_cdc_kafka_topic"], line["_cdc_kafka_partition"], line["_cdc_kafka_offset"]) == (
+                "shop.public.orders",
+                0,
+                41,
+            )
+
+
+class TestState:
+    def test_the_file_is_numbered_and_its_ranges_and_rows_are_recorded(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1), offset=3), Event("d", {"id": 1}, offset=8)])
+        assert result.file is not None
+        assert (result.file.sequence, result.file.target) == (1, "public.schema/orders/00000000000000000001.parquet")
+        assert result.file.ranges == {"shop.public.orders": {0: (3, 8)}}
+        assert result.file.rows == {"2": 1, "4": 1}
+        assert (result.state.sequence, result.state.rows, result.state.sha256) == (
+            1,
+            {"2": 1, "4": 1},
+            result.file.sha256,
+        )
+
+    def test_bytes_do_not_depend_on_how_the_events_were_cut(self, tmp_path: Path) -> None:
+        events = [Event("r", row(1)), Event("r", row(2)), Event("c", row(3), lsn=1), Event("u", row(1, "x"), lsn=2)]
+        whole = land(tmp_path, events)
+        cut = land(tmp_path, *[[event] for event in events])
+        assert whole.file is not None
+        assert cut.file is not None
+        assert (cut.file.sha256, cut.file.logical) == (whole.file.sha256, whole.file.logical)
+
+    def test_rows_behind_another_partition_count_as_late(self, tmp_path: Path) -> None:
+        both = plan(tmp_path, partitions=(0, 1))
+        first = land(tmp_path, rows([Event("c", row(1), lsn=50)], partition=1), batch_plan=both)
+        second = land(
+            tmp_path,
+            rows([Event("c", row(2), lsn=40), Event("c", row(3), lsn=60)], partition=0),
+            state=first.state,
+            batch_plan=following(first, both),
+        )
+        assert second.state.late == 1

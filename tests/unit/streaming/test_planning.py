@@ -1,0 +1,138 @@
+"""A batch's range against the ledger, and Spark's checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
+from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets
+from streaming.checkpoint import Checkpoint, CheckpointError, Planned, agrees
+from streaming.plan import BatchPlan
+from streaming.planning import is_new, plan_batch, planned_topics
+from tests.unit.streaming.events import plan
+
+IDS = {"orders": "id-1"}
+
+
+def state(offsets: dict[int, int], **more: object) -> LedgerState:
+    base = LedgerState(ledger_id="l", version=7, epoch=2, writer="w", topics={"orders": TopicOffsets("id-1", offsets)})
+    return LedgerState(**{**{name: getattr(base, name) for name in base.__struct_fields__}, **more})
+
+
+def checkpoint(
+    folder: Path, offsets: dict[int, str], commits: tuple[int, ...] = (), first: str | None = None
+) -> Checkpoint:
+    (folder / "offsets").mkdir(parents=True)
+    (folder / "commits").mkdir()
+    (folder / "metadata").write_text("{}")
+    for number, text in offsets.items():
+        (folder / "offsets" / str(number)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{text}')
+    for number in commits:
+        (folder / "commits" / str(number)).write_text("v1\n{}")
+    if first is not None:
+        (folder / "sources" / "0").mkdir(parents=True)
+        (folder / "sources" / "0" / "0").write_bytes(b"\x00v1\n" + first.encode())
+    return Checkpoint(folder)
+
+
+class TestRange:
+    def test_a_range_begins_where_the_ledger_ends(self) -> None:
+        planned = Planned(start={"orders": {0: 5}}, end={"orders": {0: 20}})
+        assert planned_topics(planned, state({0: 12}), IDS) == {"orders": PlannedTopic("id-1", {0: (12, 20)})}
+
+    def test_a_replayed_range_that_is_landed_already_is_empty(self) -> None:
+        topics = planned_topics(Planned({"orders": {0: 5}}, {"orders": {0: 20}}), state({0: 30}), IDS)
+        assert topics == {"orders": PlannedTopic("id-1", {0: (30, 30)})}
+        assert not is_new(topics, state({0: 30}))
+
+    def test_a_new_partition_begins_at_0_and_is_new_even_if_empty(self) -> None:
+        topics = planned_topics(Planned({"orders": {0: 5}}, {"orders": {0: 5, 1: 0}}), state({0: 5}), IDS)
+        assert topics["orders"].partitions == {0: (5, 5), 1: (0, 0)}
+        assert is_new(topics, state({0: 5}))
+
+    def test_a_start_above_the_ledger_is_a_gap(self) -> None:
+        with pytest.raises(OffsetGapError) as caught:
+            planned_topics(Planned({"orders": {0: 9}}, {"orders": {0: 20}}), state({0: 7}), IDS)
+        assert str(caught.value) == (
+            "Spark would go on at offset 9, but 7 is the next one to land [topic=orders, partition=0, offset=7]. Remedy: "
+            "restart the job: it sets Spark's checkpoint aside and reads on where the ledger ends; if Kafka no longer has "
+            "these offsets, rebuild the tables fed by this topic"
+        )
+
+    def test_another_topic_id_is_refused(self) -> None:
+        with pytest.raises(TopicRecreatedError) as caught:
+            planned_topics(Planned({"orders": {0: 5}}, {"orders": {0: 20}}), state({0: 5}), {"orders": "id-2"})
+        assert caught.value.facts == {"topic": "orders", "recorded_id": "id-1", "found_id": "id-2"}
+
+
+class TestMergeOrDirect:
+    def batch(self, partitions: dict[int, tuple[int, int]], **more: object) -> BatchPlan:
+        topics = {"orders": PlannedTopic("id-1", partitions)}
+        return plan_batch(plan(Path("/zone")).job, state({}, **more), topics, "u", frozenset())
+
+    def test_a_topic_with_records_in_one_partition_lands_directly(self) -> None:
+        assert not self.batch({0: (0, 9), 1: (4, 4)}).topics["orders"].merges
+
+    def test_a_topic_with_records_in_several_partitions_merges(self) -> None:
+        assert self.batch({0: (0, 9), 1: (4, 5)}).topics["orders"].merges
+
+    def test_a_topic_that_shares_a_table_merges_from_then_on(self) -> None:
+        assert self.batch({0: (0, 9)}, merging=("orders",)).topics["orders"].merges
+
+    def test_the_commit_ordinal_counts_batches_not_restarts(self) -> None:
+        assert self.batch({0: (0, 9)}, commits=41).commit == 42
+
+
+class TestCheckpoint:
+    def test_a_batch_lies_between_the_end_of_the_one_before_and_its_own(self, tmp_path: Path) -> None:
+        spark = checkpoint(tmp_path / "c", {3: '{"orders":{"0":10}}', 4: '{"orders":{"0":15,"1":2}}'})
+        assert spark.planned(4) == Planned({"orders": {0: 10}}, {"orders": {0: 15, 1: 2}})
+
+    def test_the_first_batch_begins_at_the_sources_initial_offsets(self, tmp_path: Path) -> None:
+        spark = checkpoint(tmp_path / "c", {0: '{"orders":{"0":10}}'}, first='{"orders":{"0":4}}')
+        assert spark.planned(0) == Planned({"orders": {0: 4}}, {"orders": {0: 10}})
+
+    def test_spark_goes_on_after_a_committed_batch_and_repeats_another(self, tmp_path: Path) -> None:
+        offsets = {3: '{"orders":{"0":10}}', 4: '{"orders":{"0":15}}'}
+        assert checkpoint(tmp_path / "a", offsets, (3, 4)).next_start() == {"orders": {0: 15}}
+        assert checkpoint(tmp_path / "b", offsets, (3,)).next_start() == {"orders": {0: 10}}
+
+    def test_an_unreadable_checkpoint_is_not_used(self, tmp_path: Path) -> None:
+        assert checkpoint(tmp_path / "c", {4: "garbage"}, (4,)).next_start() is None
+        assert Checkpoint(tmp_path / "absent").next_start() is None
+        with pytest.raises(CheckpointError, match="restart the job: it sets the checkpoint aside"):
+            checkpoint(tmp_path / "d", {0: '{"orders":{"0":1}}'}).planned(0)
+
+    def test_setting_aside_keeps_every_earlier_one(self, tmp_path: Path) -> None:
+        for _ in range(2):
+            (tmp_path / "checkpoint").mkdir()
+            Checkpoint(tmp_path / "checkpoint").set_aside()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint.aside-1", "checkpoint.aside-2"]
+        assert Checkpoint(tmp_path / "checkpoint").set_aside() is None
+
+    @pytest.mark.parametrize(
+        ("start", "recorded", "present", "expected"),
+        [
+            ({0: 10}, {0: 10}, {0: (0, 50)}, True),
+            ({0: 8}, {0: 10}, {0: (0, 50)}, True),
+            ({0: 11}, {0: 10}, {0: (0, 50)}, False),
+            ({}, {0: 10}, {0: (0, 50)}, False),
+            ({0: 10}, {0: 10}, {0: (0, 50), 1: (0, 5)}, True),
+            ({0: 10}, {0: 10}, {0: (0, 50), 1: (3, 5)}, False),
+            ({0: 8}, {0: 10}, {0: (9, 50)}, False),
+        ],
+        ids=["equal", "behind", "ahead", "unknown", "new partition", "new but trimmed partition", "retention passed"],
+    )
+    def test_a_checkpoint_is_kept_only_if_it_reads_on_without_a_gap(
+        self,
+        start: dict[int, int],
+        recorded: dict[int, int],
+        present: dict[int, tuple[int, int]],
+        expected: bool,
+    ) -> None:
+        assert agrees({"orders": start}, {"orders": recorded}, {"orders": present}) is expected
+
+    def test_a_topic_that_is_not_subscribed_any_more_ends_the_checkpoint(self) -> None:
+        assert not agrees({"orders": {0: 1}, "old": {0: 1}}, {"orders": {0: 1}}, {"orders": {0: (0, 5)}})
