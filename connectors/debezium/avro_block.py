@@ -89,12 +89,14 @@ class _Rewriter:
         self._named: dict[str, tuple[Mapping[str, Any], str]] = {}
         self._count = 0
 
-    def rewrite(self, node: Any, namespace: str, path: tuple[str, ...] | None) -> Any:
+    def rewrite(self, node: object, namespace: str, path: tuple[str, ...] | None) -> object:
         """``path`` leads to the field from the root; ``None`` inside arrays and maps."""
         if isinstance(node, list):
             return self._union(node, namespace, path)
         if isinstance(node, str):
             return self._reference(node, namespace, path)
+        if not isinstance(node, Mapping):
+            raise UnsupportedByBlocksError(f"not a type: {node!r}")
         kind = node["type"]
         if isinstance(kind, (list, Mapping)):
             return self.rewrite(kind, namespace, path)
@@ -113,12 +115,12 @@ class _Rewriter:
             return self._named_type(node, home, path)
         return self._reference(kind, namespace, path)
 
-    def _union(self, branches: list[Any], namespace: str, path: tuple[str, ...] | None) -> Any:
+    def _union(self, branches: list[Any], namespace: str, path: tuple[str, ...] | None) -> object:
         if len(branches) != 2 or "null" not in branches:
             raise UnsupportedByBlocksError(f"a union of {len(branches)} types")
         return [branch if branch == "null" else self.rewrite(branch, namespace, path) for branch in branches]
 
-    def _reference(self, name: str, namespace: str, path: tuple[str, ...] | None) -> Any:
+    def _reference(self, name: str, namespace: str, path: tuple[str, ...] | None) -> object:
         if name == "null":
             raise UnsupportedByBlocksError("a field that is always null")
         if name in _PRIMITIVES:
@@ -127,7 +129,7 @@ class _Rewriter:
         node, home = self._named[full_name if full_name in self._named else name]
         return self._named_type(node, home, path)
 
-    def _named_type(self, node: Mapping[str, Any], home: str, path: tuple[str, ...] | None) -> Any:
+    def _named_type(self, node: Mapping[str, Any], home: str, path: tuple[str, ...] | None) -> object:
         if node["type"] == "enum":
             if path is None:
                 raise UnsupportedByBlocksError("an enum inside an array or a map")

@@ -38,14 +38,13 @@ class AvroCodec:
             Transient: the schema registry cannot be asked.
         """
         reader = self._readers.reader(part.schema_id)
-        form = reader if isinstance(reader, Rejection) else self._form(reader, topic, keys, part.rows)
-        if isinstance(reader, Rejection) or not isinstance(form, RecordForm):
-            verdict = reader if isinstance(reader, Rejection) else form
-            assert not isinstance(verdict, RecordForm)
-            for row in part.rows.tolist():
+        verdict = reader if isinstance(reader, Rejection) else self._form(reader, topic, keys, part.rows)
+        if isinstance(reader, AvroReader) and isinstance(verdict, RecordForm):
+            return self._groups(topic, reader, verdict, part.rows, datums, verdicts)
+        for row in part.rows.tolist():
+            if not isinstance(verdict, RecordForm):
                 verdicts.settle(row, verdict)
-            return []
-        return self._groups(topic, reader, form, part.rows, datums, verdicts)
+        return []
 
     def _form(
         self, reader: AvroReader, topic: str, keys: RecordKeys, rows: Int64s
@@ -65,7 +64,7 @@ class AvroCodec:
         names = [field.name for field in reader.record.root.children]
         match form:
             case RecordForm.ENVELOPE:
-                columns = [name for name in ("op", "source", "before", "after") if name in names]
+                columns = [name for name in names if name in ("op", "source", "before", "after")]
             case RecordForm.FLATTENED:
                 columns = names
             case _:
@@ -129,7 +128,8 @@ class AvroCodec:
                 for member, default in zip(name_fields(connector), (like.database, like.schema, like.name), strict=True)
             ]
             for table, places in tables_of(*named).items():
-                assert table is not None
+                if table is None:
+                    continue
                 group = EventGroup(
                     rows=rows,
                     connector=connector,

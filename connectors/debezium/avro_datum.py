@@ -36,7 +36,7 @@ class DatumReader:
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = fastavro.parse_schema(json.loads(json.dumps(_physical(schema))))
 
-    def read(self, datum: bytes) -> Any:
+    def read(self, datum: bytes) -> object:
         """The datum's value: a dict for a record.
 
         Raises:
@@ -58,7 +58,7 @@ class DatumReader:
         return value
 
 
-def _physical(node: Any) -> Any:
+def _physical(node: object) -> object:
     if isinstance(node, list):
         return [_physical(branch) for branch in node]
     if not isinstance(node, Mapping):

@@ -99,7 +99,7 @@ class AvroReader:
         self, datums: list[bytes], start: int, stop: int, parts: list[ReadPart], bad: dict[int, BadDatumError]
     ) -> bool:
         places: list[int] = []
-        records: list[dict[str, Any]] = []
+        records: list[object] = []
         for place in range(start, stop):
             try:
                 records.append(self._datums.read(datums[place]))

@@ -92,7 +92,7 @@ class ArrowImages:
 class DictRecords:
     """Records as Python dicts."""
 
-    records: Sequence[dict[str, Any]]
+    records: Sequence[object]
 
     def __len__(self) -> int:
         return len(self.records)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +87,7 @@ def apply_range(values: Int64s, present: Bools, low: int, high: int, rule: OutOf
             return Ranged(np.where(outside, 0, values), present & ~outside, count, np.zeros_like(outside))
         case OutOfRange.DEAD_LETTER:
             return Ranged(np.where(outside, 0, values), present & ~outside, 0, outside)
+    assert_never(rule)
 
 
 def arrow_integers(values: Int64s, present: Bools, kind: pa.DataType) -> Column:

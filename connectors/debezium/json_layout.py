@@ -178,7 +178,7 @@ class FlattenedLayout:
         extra: list[tuple[str, Any, Any]] = []
         renamed: dict[str, str] = {}
         for member in (*members, "op", "deleted"):
-            annotation = {"op": str, "deleted": bool | str}.get(member, members.get(member, str))
+            annotation: Any = {"op": str, "deleted": bool | str}.get(member) or members[member]
             for name in metadata_fields(member, prefix):
                 if names is None or name in names:
                     attribute = f"m{len(extra)}"

@@ -60,7 +60,7 @@ def rejection(body: bytes, error: Exception) -> Rejection:
 _NULL = msgspec.Raw(b"null")
 
 
-def _value(raw: msgspec.Raw) -> Any:
+def _value(raw: msgspec.Raw) -> object:
     return msgspec.json.decode(raw)
 
 

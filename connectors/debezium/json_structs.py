@@ -7,10 +7,10 @@ members that are asked for. Attributes are numbered, since a column's name need 
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Iterable, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from operator import attrgetter
+from types import UnionType
 from typing import Any
 
 import msgspec
@@ -73,17 +73,17 @@ class RowStruct:
             return field.type is not ConnectType.STRING
         return self._numeric and field.semantic == semantics.DECIMAL and field.type is ConnectType.BYTES
 
-    def _annotation(self, field: Field) -> Any:
+    def _annotation(self, field: Field) -> UnionType | type:
         return msgspec.Raw if self._is_raw(field) else _annotation(physical_type(field))
 
 
-def _member(attribute: str, annotation: Any, *, optional: bool) -> tuple[str, Any] | tuple[str, Any, Any]:
+def _member(attribute: str, annotation: UnionType | type, *, optional: bool) -> tuple[str, Any] | tuple[str, Any, Any]:
     if annotation is msgspec.Raw:
         return (attribute, annotation, NULL) if optional else (attribute, annotation)
     return (attribute, annotation | None, None) if optional else (attribute, annotation)
 
 
-def _annotation(kind: pa.DataType) -> Any:
+def _annotation(kind: pa.DataType) -> UnionType | type:
     if pa.types.is_boolean(kind):
         return bool
     if pa.types.is_integer(kind):
@@ -120,7 +120,7 @@ def _decimal_bytes(raws: Sequence[msgspec.Raw], scale: int, kind: pa.DataType) -
                 value = base64.b64decode(text.strip(b'"'), validate=True)
             elif text != b"null":
                 value = _unscaled(Decimal(text.decode()), scale)
-        except (InvalidOperation, ValueError, binascii.Error) as error:
+        except (ArithmeticError, ValueError) as error:
             bad[place] = f"{text[:60].decode(errors='replace')} is not a decimal with {scale} decimal places: {error}"
         values.append(value)
     return Physical(pa.array(values, kind), bad)
@@ -128,17 +128,15 @@ def _decimal_bytes(raws: Sequence[msgspec.Raw], scale: int, kind: pa.DataType) -
 
 def _unscaled(number: Decimal, scale: int) -> bytes:
     sign, digits, exponent = number.as_tuple()
-    if not isinstance(exponent, int):
-        raise ValueError("not a finite number")
-    shift = exponent + scale
+    shift = int(exponent) + scale
     if abs(shift) + len(digits) > _MAX_DIGITS:
         raise ValueError(f"more than {_MAX_DIGITS} digits")
-    magnitude = int("".join(map(str, digits)))
+    magnitude: int = int("".join(map(str, digits)))
     if shift >= 0:
         magnitude *= 10**shift
     else:
         magnitude, rest = divmod(magnitude, 10**-shift)
         if rest:
             raise ValueError("more decimal places than the column has")
-    value = -magnitude if sign else magnitude
+    value: int = -magnitude if sign else magnitude
     return value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True)

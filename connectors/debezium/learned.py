@@ -52,9 +52,9 @@ def learn(rows: Sequence[RawRow | None]) -> list[LearnedRun]:
         if any(name in known and (known[name].type, known[name].semantic) != kind for name, kind in seen.items()):
             runs.append(LearnedRun(start, place, tuple(known.values())))
             known, start = {}, place
-        for name, (kind, semantic) in seen.items():
+        for name, (type_, semantic) in seen.items():
             if name not in known:
-                known[name] = Field(name, kind, semantic=semantic)
+                known[name] = Field(name, type_, semantic=semantic)
     runs.append(LearnedRun(start, len(rows), tuple(known.values())))
     return runs
 

@@ -126,7 +126,7 @@ def json_texts(values: Sequence[Any], column: Field) -> Physical:
     return text_array([None if value is None else msgspec.json.encode(plain(value, column)) for value in values])
 
 
-def plain(value: Any, column: Field) -> Any:
+def plain(value: object, column: Field) -> object:
     """A nested value as JSON can write it: bytes as base64, non-finite floats as words, maps by their key's type.
 
     A map has text keys, and is an object, or other keys, and is a list of pairs (Kafka Connect ``JsonConverter``).

@@ -141,8 +141,8 @@ class KeyReader:
     def _usual(self, topic: str, present: list[bytes]) -> RecordKeys | None:
         """The usual batch, or ``None``: every key is JSON of the shape that the topic had last."""
         common = self._embedded.common(topic, present)
-        if common is not None and common[0] is not None:
-            schema, payloads = common
+        schema, payloads = common or (None, present)
+        if schema is not None:
             shape = self._typed_shape(schema, schema.record)
             return RecordKeys([shape], np.zeros(len(present), dtype=np.int64), list(payloads), {})
         names = self._latest.get(topic)

@@ -177,5 +177,4 @@ class RowReader:
         if self._shape is None:
             return pa.nulls(len(self._ops), pinned_type(column))
         own = self._shape.fields[0] if self._shape.fields else Field("id", column.type)
-        values = self._pinned(self._batch.keys.column(self._group.rows, own), column, np.arange(len(self._ops)))
-        return values
+        return self._pinned(self._batch.keys.column(self._group.rows, own), column, np.arange(len(self._ops)))

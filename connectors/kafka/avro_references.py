@@ -43,14 +43,16 @@ def _full_name(definition: dict[str, Json], namespace: str | None) -> str:
     name = str(definition["name"])
     if "." in name:
         return name
-    given = definition.get("namespace", namespace)
+    given = definition.get("namespace") or namespace
     return f"{given}.{name}" if given else name
 
 
 class _Inliner:
     def __init__(self, definitions: dict[str, Json]) -> None:
         self._definitions = definitions
-        self._written: set[str] = set()
+        # Full name as referred to -> as written: a type without namespace takes the one where it is put, since nothing
+        # inside a namespace can refer to a name outside of all.
+        self._written: dict[str, str] = {}
 
     def expand(self, schema: Json, namespace: str | None) -> Json:
         """The schema with references in full; ``namespace`` is that of the enclosing named type."""
@@ -61,25 +63,26 @@ class _Inliner:
         if not isinstance(schema, dict):
             return schema
         if schema.get("type") in _NAMED:
-            return self._definition(schema, namespace)
+            full = _full_name(schema, namespace)
+            return self._definition(schema, full, full)
         inner = {name: self.expand(schema[name], namespace) for name in ("type", "items", "values") if name in schema}
         return schema | inner
 
     def _named(self, name: str, namespace: str | None) -> Json:
         for candidate in [name] if "." in name or not namespace else [f"{namespace}.{name}", name]:
             if candidate in self._written:
-                return candidate
-            if candidate in self._definitions:
-                return self.expand(self._definitions[candidate], None)
+                return self._written[candidate]
+            definition = self._definitions.get(candidate)
+            if isinstance(definition, dict):
+                return self._definition(definition, candidate, _full_name(definition, namespace))
         return name
 
-    def _definition(self, schema: dict[str, Json], namespace: str | None) -> Json:
-        full = _full_name(schema, namespace)
-        self._written.add(full)
-        own = full.rpartition(".")[0]
+    def _definition(self, schema: dict[str, Json], known_as: str, full: str) -> Json:
+        self._written[known_as] = full
+        own, _, simple = full.rpartition(".")
         # Said in full: where it is put, another namespace may be in force.
         written = {key: value for key, value in schema.items() if key != "namespace"}
-        written |= {"name": full.rpartition(".")[2], "namespace": own}
+        written |= {"name": simple, "namespace": own}
         fields = schema.get("fields")
         if isinstance(fields, list):
             written["fields"] = [

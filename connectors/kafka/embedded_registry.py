@@ -22,6 +22,7 @@ import msgspec
 from connectors.kafka.loopback import ADDRESS
 
 GLOBAL_ID_OFFSET = 100_000
+_POLL_SECONDS = 0.02
 _CONFLUENT = r"(?:/apis/ccompat/v\d+)?"
 _APICURIO = r"/apis/registry/v[23]"
 
@@ -53,6 +54,7 @@ class StoredSchema:
 
     text: str
     references: tuple[SchemaReference, ...] = ()
+    schema_type: str = "AVRO"
 
 
 class EmbeddedRegistry:
@@ -61,17 +63,19 @@ class EmbeddedRegistry:
     Attributes:
         fault: how it fails now; may be set at any time.
         requests: ``METHOD path`` of every request so far.
+        authorizations: their ``Authorization`` headers.
     """
 
     def __init__(self) -> None:
         self.fault = Fault.NONE
         self.requests: list[str] = []
+        self.authorizations: list[str | None] = []
         self._lock = threading.Lock()
         self._schemas: list[StoredSchema] = []
         self._subjects: dict[str, list[int]] = {}
         self._server = ThreadingHTTPServer((ADDRESS, 0), self._handler())
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, name="embedded-registry", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="embedded-registry", daemon=True)
 
     @property
     def url(self) -> str:
@@ -98,9 +102,11 @@ class EmbeddedRegistry:
             self._thread.join()
         self._server.server_close()
 
-    def register(self, subject: str, schema: str, references: Sequence[SchemaReference] = ()) -> int:
+    def register(
+        self, subject: str, schema: str, references: Sequence[SchemaReference] = (), schema_type: str = "AVRO"
+    ) -> int:
         """The id of a schema, under which it is stored unless it already is, as a new version of the subject."""
-        stored = StoredSchema(schema, tuple(references))
+        stored = StoredSchema(schema, tuple(references), schema_type)
         with self._lock:
             if stored not in self._schemas:
                 self._schemas.append(stored)
@@ -109,6 +115,9 @@ class EmbeddedRegistry:
             if schema_id not in versions:
                 versions.append(schema_id)
         return schema_id
+
+    def _serve(self) -> None:
+        self._server.serve_forever(poll_interval=_POLL_SECONDS)
 
     def answer(self, method: str, path: str, body: bytes) -> tuple[int, object]:
         """Status and JSON content of the answer to a request; bytes are content as it is."""
@@ -156,18 +165,18 @@ class EmbeddedRegistry:
         return own | self._by_id(schema_id)
 
     def _register(self, match: re.Match[str], body: bytes) -> tuple[int, object]:
-        schema, references = _asked(body)
-        return 200, {"id": self.register(match["subject"], schema, references)}
+        asked = _asked(body)
+        return 200, {"id": self.register(match["subject"], asked.text, asked.references, asked.schema_type)}
 
     def _look_up(self, match: re.Match[str], body: bytes) -> tuple[int, object]:
-        schema, references = _asked(body)
+        asked = _asked(body)
         versions = self._subjects[match["subject"]]
-        schema_id = self._schemas.index(StoredSchema(schema, tuple(references))) + 1
+        schema_id = self._schemas.index(asked) + 1
         return 200, {
             "subject": match["subject"],
             "id": schema_id,
             "version": versions.index(schema_id) + 1,
-            "schema": schema,
+            "schema": asked.text,
         }
 
     def _apicurio(self, match: re.Match[str]) -> StoredSchema:
@@ -191,6 +200,7 @@ class EmbeddedRegistry:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 path = unquote(self.path.partition("?")[0])
                 registry.requests.append(f"{method} {path}")
+                registry.authorizations.append(self.headers.get("Authorization"))
                 match registry.fault:
                     case Fault.DOWN:
                         self.close_connection = True
@@ -214,14 +224,16 @@ class EmbeddedRegistry:
         return Handler
 
 
-def _asked(body: bytes) -> tuple[str, list[SchemaReference]]:
+def _asked(body: bytes) -> StoredSchema:
     asked = msgspec.json.decode(body, type=dict[str, object])
-    references = msgspec.convert(asked.get("references") or [], list[SchemaReference])
-    return str(asked["schema"]), references
+    references = msgspec.convert(asked.get("references") or [], tuple[SchemaReference, ...])
+    return StoredSchema(str(asked["schema"]), references, str(asked.get("schemaType") or "AVRO"))
 
 
 def _confluent(stored: StoredSchema) -> dict[str, object]:
     answer: dict[str, object] = {"schema": stored.text}
+    if stored.schema_type != "AVRO":
+        answer["schemaType"] = stored.schema_type
     if stored.references:
         answer["references"] = [msgspec.to_builtins(one) for one in stored.references]
     return answer

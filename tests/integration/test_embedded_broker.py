@@ -104,7 +104,8 @@ def test_topics_are_not_created_by_reading_or_writing(broker: EmbeddedBroker) ->
     producer.flush(30)
 
     assert failures in (["_UNKNOWN_TOPIC"], ["UNKNOWN_TOPIC_OR_PART"], ["_MSG_TIMED_OUT"])
-    assert "nobody-made-it" not in AdminClient({"bootstrap.servers": broker.bootstrap_servers}).list_topics(timeout=10).topics
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    assert "nobody-made-it" not in admin.list_topics(timeout=10).topics
 
 
 def test_a_restart_keeps_ports_and_records(broker: EmbeddedBroker) -> None:

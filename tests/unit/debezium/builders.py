@@ -44,8 +44,8 @@ class Event:
     """A change event before it is encoded."""
 
     op: str | None
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
+    before: dict[str, Any] | str | None
+    after: dict[str, Any] | str | None
     source: dict[str, Any] | None
     key: dict[str, Any] | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
@@ -59,21 +59,28 @@ class Event:
         """JSON without schema."""
         return Message(_json(self.key), _json(self.envelope), self.headers)
 
-    def json_with_schema(self, columns: Sequence[Field] = COLUMNS) -> Message:
-        """JSON with the embedded schema of ``columns``."""
+    def json_with_schema(
+        self, columns: Sequence[Field] = COLUMNS, key_columns: Sequence[Field] | None = None
+    ) -> Message:
+        """JSON with the embedded schema of ``columns``; the key's are among them unless ``key_columns`` are given."""
         key = None
         if self.key is not None:
-            key_columns = [column for column in columns if column.name in self.key]
-            key = _json({"schema": struct_schema("Key", key_columns), "payload": self.key})
+            found = key_columns or [column for column in columns if column.name in self.key]
+            key = _json({"schema": struct_schema("Key", found), "payload": self.key})
         value = _json({"schema": envelope_schema(columns, self.source or {}), "payload": self.envelope})
         return Message(key, value, self.headers)
 
-    def avro(self, registry: SchemaRegistry, columns: Sequence[Field] = COLUMNS) -> Message:
+    def avro(
+        self,
+        registry: SchemaRegistry,
+        columns: Sequence[Field] = COLUMNS,
+        key_columns: Sequence[Field] | None = None,
+    ) -> Message:
         """Avro in the Confluent framing, its schemas registered in ``registry``."""
         key = None
         if self.key is not None:
-            key_columns = [column for column in columns if column.name in self.key]
-            key = registry.encode(avro_row("Key", key_columns), self.key)
+            found = key_columns or [column for column in columns if column.name in self.key]
+            key = registry.encode(avro_row("Key", found), self.key)
         envelope = {"before": None, "after": None} | self.envelope
         return Message(key, registry.encode(avro_envelope(columns, self.source or {}), envelope), self.headers)
 

