@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from connectors.debezium.events import BadRecord
 from connectors.errors import Terminal
-from connectors.kafka.dead_letters import DeadLetterProducer
+from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer
+from connectors.kafka.raw import read_records
 from streaming.policies import OnBadRecord
 from streaming.worker import Worker
+
+UNAVAILABLE_VALUE = "unavailable_value"
 
 
 class BadRecordError(Terminal):
     """A record cannot be decoded and the settings say to stop then."""
+
+
+def _with_bytes(record: BadRecord, config: DeadLetterConfig) -> BadRecord:
+    """The record as Kafka has it, for one that was left out long after it was decoded."""
+    if record.value is not None or record.key is not None or record.reason != UNAVAILABLE_VALUE:
+        return record
+    for raw in read_records(config.kafka, record.topic, record.partition, record.offset, record.offset + 1):
+        headers = () if raw.headers is None else raw.headers[0].as_py() or ()
+        return replace(
+            record,
+            key=raw.keys[0].as_py(),
+            value=raw.values[0].as_py(),
+            headers=tuple((header["key"], header["value"]) for header in headers),
+        )
+    return record
 
 
 def settle_bad_records(bad: list[BadRecord], worker: Worker) -> None:
@@ -38,5 +58,5 @@ def settle_bad_records(bad: list[BadRecord], worker: Worker) -> None:
     if worker.dead_letters is None:
         worker.dead_letters = DeadLetterProducer(job.dead_letters)
     for record in bad:
-        worker.dead_letters.send(record)
+        worker.dead_letters.send(_with_bytes(record, job.dead_letters))
     worker.dead_letters.flush()

@@ -92,7 +92,7 @@ def run_batch(
     return BatchReport(
         version=state.version,
         offsets=sum(end - start for topic in topics.values() for start, end in topic.partitions.values()),
-        files=state.pending,
+        files={table: file for table, file in state.pending.items() if table in draft.files},
         parked=tuple(
             name
             for name, table in ledger.state.tables.items()

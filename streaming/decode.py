@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from connectors.debezium.events import BadRecord, ChangeChunk, RawRecords, SkipReason
 from connectors.debezium.merge_keys import PositionCarry, merge_keys
+from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
 from streaming.bad_records import settle_bad_records
 from streaming.blobs import Blob, pack, sort_key
@@ -23,7 +24,7 @@ from streaming.plan import BatchPlan, PartitionResult
 from streaming.results import blob_row, failure_row, partition_row, table_row
 from streaming.rows import OrderedRows
 from streaming.runs import partition_runs, trim
-from streaming.tables import TableDirectory
+from streaming.tables import TableDirectory, merge_name
 from streaming.worker import Worker, worker_for
 
 
@@ -85,8 +86,8 @@ class _Partition:
         self._directory = directory
         self._merges = plan.topics[topic].merges
         self._start, self._end = plan.topics[topic].ranges.get(partition, (0, 0))
-        self._landers: dict[str, TableLander] = {}
-        self._carries: dict[str, PositionCarry] = {}
+        self._landers: dict[SourceTable, TableLander] = {}
+        self._carries: dict[SourceTable, PositionCarry] = {}
         self._counts = _Counts()
 
     def continues(self, records: RawRecords) -> bool:
@@ -106,8 +107,8 @@ class _Partition:
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Close the landers and report what the records came to."""
-        for table, lander in self._landers.items():
-            lander.set_carry(self._topic, self._partition, self._carries[table])
+        for source, lander in self._landers.items():
+            lander.set_carry(self._topic, self._partition, self._carries[source])
             self._settle(lander.left_out)
             yield table_row(lander.finish())
         yield partition_row(
@@ -128,19 +129,19 @@ class _Partition:
     def _place(self, chunk: ChangeChunk) -> Iterator[pa.RecordBatch]:
         table, state = self._directory.find(chunk.table)
         known = state.partitions.get(self._topic, {}).get(self._partition)
-        carry = self._carries.get(table) or partition_carry(known)
+        carry = self._carries.get(chunk.table) or partition_carry(known)
         keys, carry, opened = merge_keys(chunk.positions, chunk.snapshots, carry, self._plan.job.lasting_fall)
-        self._carries[table] = carry
+        self._carries[chunk.table] = carry
         self._counts.epochs += opened
         rows = OrderedRows.of_chunk(chunk, keys)
         if self._merges:
             blob = Blob(rows, self._topic, self._partition, carry)
-            yield blob_row(table, sort_key(rows, 0), pack(blob))
+            yield blob_row(merge_name(table, chunk.table), sort_key(rows, 0), pack(blob))
             return
-        lander = self._landers.get(table)
+        lander = self._landers.get(chunk.table)
         if lander is None:
             lander = TableLander(self._plan, chunk.table, table, state, self._worker.zone, direct=True)
-            self._landers[table] = lander
+            self._landers[chunk.table] = lander
         lander.add(rows)
 
     def _settle(self, bad: list[BadRecord]) -> None:

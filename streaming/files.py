@@ -111,7 +111,7 @@ class TableFile:
             sequence=number,
             commit=plan.commit,
             schema=self._writer.schema,
-            state=_carried_state(state),
+            state=_carried_state(state, plan.job.fingerprint),
             topics={topic: plan.topics[topic].id for topic in sorted(state.partitions.keys() & plan.topics.keys())},
             vector=_vector(state, plan),
             ranges=ranges,
@@ -160,9 +160,10 @@ def _writer(
             return DelimitedFileWriter(path, schema, marked=marked, text=delimited_format(options))
 
 
-def _carried_state(state: TableState) -> str:
+def _carried_state(state: TableState, fingerprint: str) -> str:
     """What a lost ledger's rebuild needs beside the vector; nothing that depends on when or where the file was made."""
     carried = {
+        "settings": fingerprint,
         "source": state.source,
         "folder": state.folder,
         "extension": state.extension,

@@ -32,6 +32,7 @@ from streaming.rows import OrderedRows
 from streaming.stops import (
     Stop,
     first_stop,
+    format_stop,
     load_rows,
     loading_snapshot,
     null_key_stop,
@@ -101,7 +102,7 @@ class TableLander:
             self._skipped += len(events)
             return
         streamed = self._plan.streamed_runs | self._runs.keys()
-        stop = first_stop(
+        stop = format_stop(events, self._options, self._before) or first_stop(
             events, self._options, self._keys if self._schema else None, self._loading, self._snapshot, streamed
         )
         landed = events if stop is None else events.slice(0, stop.index)

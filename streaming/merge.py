@@ -47,12 +47,12 @@ def merge_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: W
 
 
 def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDirectory) -> pa.RecordBatch:
-    table = rows.next_table()
+    merged = rows.next_table()
     lander: TableLander | None = None
     ends: dict[tuple[str, int], Blob] = {}
 
     def runs() -> Iterator[Blob]:
-        while rows.next_kind() is ResultKind.BLOB and rows.next_table() == table:
+        while rows.next_kind() is ResultKind.BLOB and rows.next_table() == merged:
             blob = unpack(rows.take_payload())
             ends[blob.topic, blob.partition] = blob
             yield blob
@@ -60,11 +60,11 @@ def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDi
     try:
         for ordered in merge_runs(runs()):
             if lander is None:
-                _, state = directory.find(ordered.table)
+                table, state = directory.find(ordered.table)
                 lander = TableLander(plan, ordered.table, table, state, worker.zone, direct=False)
             lander.add(ordered)
         if lander is None:
-            raise ValueError(f"no rows in the runs of {table}")
+            raise ValueError(f"no rows in the runs of {merged}")
         for (topic, partition), blob in ends.items():
             lander.set_carry(topic, partition, blob.carry)
         settle_bad_records(lander.left_out, worker)

@@ -155,7 +155,7 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
 def _wait(query: StreamingQuery, batches: _Batches, stop: StopSignal) -> None:
     """Until the query ends; a stop waits for the batch in hand (stopping inside one would throw it away)."""
     while query.isActive:
-        if stop.wait(POLL_SECONDS) and batches.between():
+        if stop.wait(POLL_SECONDS) and batches.between(POLL_SECONDS):
             return
     try:
         query.awaitTermination()
@@ -164,11 +164,7 @@ def _wait(query: StreamingQuery, batches: _Batches, stop: StopSignal) -> None:
             raise batches.failure from None
         if stop.is_set():
             return
-        raise QueryFailedError(
-            f"Spark's query ended: {_first_line(error)}",
-            remedy="look at the lines above for Spark's own report; the job starts again by itself and goes on "
-            "where the ledger ends",
-        ) from error
+        raise _spark_failed(error) from error
     if batches.failure is not None:
         raise batches.failure
 
@@ -182,7 +178,7 @@ class _Batches:
         self._stop = stop
         self._landed = landed
         self._lock = threading.Lock()
-        self.failure: BridgeError | None = None
+        self.failure: Exception | None = None
 
     def run(self, frame: DataFrame, batch_id: int) -> None:
         with self._lock:
@@ -190,15 +186,18 @@ class _Batches:
                 raise _StoppedError
             try:
                 report = self._run(frame, batch_id)
-            except BridgeError as error:
+            except (PySparkException, Py4JError) as error:
+                self.failure = _spark_failed(error)
+                raise
+            except Exception as error:
                 self.failure = error
                 raise
             self._landed.batches += 1
             self._job.on_batch(report)
 
-    def between(self) -> bool:
-        """Whether no batch is under way; none begins any more once the stop signal is set."""
-        if self._lock.acquire(blocking=False):
+    def between(self, seconds: float) -> bool:
+        """Whether no batch is under way within so many seconds; none begins any more once the stop signal is set."""
+        if self._lock.acquire(timeout=seconds):
             self._lock.release()
             return True
         return False
@@ -209,6 +208,14 @@ class _Batches:
         return run_batch(
             planned, ids, self._job.options, self._opened.ledger, self._opened.publisher, spark_action(frame)
         )
+
+
+def _spark_failed(error: Exception) -> QueryFailedError:
+    return QueryFailedError(
+        f"Spark's query ended: {_first_line(error)}",
+        remedy="look at the lines above for Spark's own report; the job starts again by itself and goes on where the "
+        "ledger ends",
+    )
 
 
 def _first_line(error: Exception) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 
 from connectors.debezium.events import Bools, Op, SnapshotKind
 from connectors.landing_zone.evolution import Evolution, RefusalReason, Refused
-from connectors.landing_zone.ledger.state import SnapshotIdentity
+from connectors.landing_zone.ledger.state import SnapshotIdentity, TableState
+from streaming.files import file_extension
 from streaming.plan import TableOptions
 from streaming.policies import FileFormat, OnMissingKey, OnResnapshot, OnTruncate
 from streaming.rows import OrderedRows
@@ -65,6 +66,20 @@ def first_stop(
         _snapshot_stop(events, options, loading, snapshot, streamed),
     )
     return min((stop for stop in stops if stop is not None), key=lambda stop: stop.index, default=None)
+
+
+def format_stop(events: OrderedRows, options: TableOptions, state: TableState) -> Stop | None:
+    """A table keeps the file format that its metadata has told the replicator."""
+    now = file_extension(options)
+    if not state.sequence or now == state.extension:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "file_format_changed",
+        f"the settings ask for .{now} files, but the table's {state.sequence} files end in .{state.extension}",
+        "set the table's file_format back, or rebuild the table from an empty folder",
+    )
 
 
 def null_key_stop(events: OrderedRows, keys: tuple[str, ...]) -> Stop | None:

@@ -10,6 +10,11 @@ from streaming.files import file_extension
 from streaming.plan import BatchPlan
 
 
+def merge_name(table: str, source: SourceTable) -> str:
+    """What keeps a table's runs together on their way to a merge: two source tables of one name must not mix."""
+    return f"{table} {source.database}.{source}"
+
+
 class TableDirectory:
     """Finds tables by their source's name: the ledger's first, else by the naming templates."""
 

@@ -136,7 +136,7 @@ _SYNONYMS = {
     "bytea": "bytes",
     "numeric": "decimal(p,s)",
     "time": "time(us)",
-    "timestamp": "timestamp(ms)",
+    "timestamp": "timestamp(us)",
     "datetime": "timestamp(us)",
     "jsonb": "json",
 }

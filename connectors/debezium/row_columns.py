@@ -80,8 +80,8 @@ class RowReader:
                 values = self._pinned(self._available(column), column, np.arange(len(self._ops)))
                 if blank is not None:
                     values = pc.if_else(blank, pa.scalar(None, values.type), values)
-            if column.name in self._key and len(self._deletes):
-                values = self._with_deleted_keys(values, column)
+                if column.name in self._key and len(self._deletes):
+                    values = self._with_deleted_keys(values, column)
             if column.name in self._key and values.null_count:
                 self._refuse_null_keys(values, column)
             found.columns.append(values)

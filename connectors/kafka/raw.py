@@ -60,6 +60,7 @@ def read_records(
         }
     )
     try:
+        _require(consumer, TopicPartition(topic, partition, start), timeout)
         consumer.assign([TopicPartition(topic, partition, start)])
         for messages in _bounded(consumer, connection, TopicPartition(topic, partition, start), end, batch, timeout):
             yield _raw(topic, partition, messages)
@@ -67,6 +68,20 @@ def read_records(
         raise connection.failure(problem, "reading records", topic=topic, partition=partition) from problem
     finally:
         consumer.close()
+
+
+def _require(consumer: Consumer, at: TopicPartition, timeout: float) -> None:
+    # An assignment of what does not exist would wait for it in silence.
+    found = consumer.list_topics(at.topic, timeout=timeout).topics[at.topic]
+    if found.error is not None and found.error.code() not in _UNKNOWN:
+        raise KafkaException(found.error)
+    if at.partition not in found.partitions:
+        raise TopicNotFoundError(
+            "the Kafka cluster has no such topic or partition",
+            remedy="check the topic's name and the number of its partitions",
+            topic=at.topic,
+            partition=at.partition,
+        )
 
 
 def _bounded(
@@ -127,12 +142,6 @@ def _unreadable(error: KafkaError, connection: Connection, at: TopicPartition) -
             "Kafka does not hold the first offset that was asked for",
             remedy="retention has removed it, or the topic was created again: ask for a later offset, or rebuild the "
             "table that needs it",
-            **where,
-        )
-    if error.code() in _UNKNOWN:
-        return TopicNotFoundError(
-            "the Kafka cluster has no such topic or partition",
-            remedy="check the topic's name and the number of its partitions",
             **where,
         )
     return connection.failure(KafkaException(error), "reading records", **where)

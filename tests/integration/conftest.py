@@ -17,6 +17,7 @@ from testcontainers.community.kafka import KafkaContainer
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
+from connectors.kafka.loopback import free_ports
 
 CONTAINER = "container"
 DEFAULT_IMAGE = "confluentinc/cp-kafka:7.9.2"
@@ -60,3 +61,10 @@ def new_topic(bootstrap_servers: str) -> TopicMaker:
         return name
 
     return create
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port on which nothing listens."""
+    [port] = free_ports(1)
+    return port

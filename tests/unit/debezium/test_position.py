@@ -52,7 +52,9 @@ def test_postgresql_events_without_sequence_stand_at_their_lsn() -> None:
     assert words("postgresql", sequence=[None, None], lsn=[7, 8]) == [(7, 7), (8, 8)]
 
 
-@pytest.mark.parametrize("odd", ["", "[]", '["1"]', '["1","2","3"]', '["a","b"]', "7,8", '["1", "2"', "[1,[2]]"])
+@pytest.mark.parametrize(
+    "odd", ["", "[]", '["1"]', '["1","2","3"]', '["a","b"]', "7,8", '["1", "2"', "[1,[2]]", "[[1,2]", "[1,2]]"]
+)
 def test_an_odd_sequence_leaves_the_others_alone(odd: str) -> None:
     good = '["90","108"]'
     assert words("postgresql", sequence=[good, odd, good], lsn=[108, 7, 109]) == [(90, 108), (7, 7), (90, 109)]

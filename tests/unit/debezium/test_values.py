@@ -123,6 +123,18 @@ def test_a_decimal_too_long_for_its_schema_is_named_under_every_rule() -> None:
         )
 
 
+@pytest.mark.parametrize("precision", [1, 10, 18, 19, 38])
+def test_the_first_number_with_one_digit_more_is_bad(precision: int) -> None:
+    edge = 10**precision
+    column = [unscaled(number) for number in (edge, -edge, edge - 1, 1 - edge)]
+    assert pinned(f"decimal({precision},0)", column).values.to_pylist() == [
+        None,
+        None,
+        Decimal(edge - 1),
+        Decimal(1 - edge),
+    ]
+
+
 def test_padded_bytes_longer_than_a_decimal_are_read() -> None:
     column = [b"\x00" * 20 + b"\x05", b"\xff" * 20 + b"\xfb", unscaled(10**40)]
     assert outcome(pinned("decimal(10,2)", column))[:3] == ([Decimal("0.05"), Decimal("-0.05"), None], 0, [2])

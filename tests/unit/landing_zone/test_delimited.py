@@ -122,7 +122,7 @@ def test_small_decimals_are_written_plainly(tmp_path: Path) -> None:
     assert file.path.read_text() == "x,__rowMarker__\n0.00000000000000000001,4\n"
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=80)
 @given(
     st.sampled_from(FORMATS),
     st.lists(st.text(st.sampled_from("ab ,;|\t\"'\\/\r\nNULä_"), max_size=6), min_size=1, max_size=6),

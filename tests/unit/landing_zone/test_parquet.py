@@ -112,7 +112,7 @@ def test_a_file_without_markers_has_no_marker_column(tmp_path: Path) -> None:
     assert (file.row_count, file.rows) == (100, {"": 100})
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=25)
 @given(
     st.lists(st.integers(0, 40), min_size=1, max_size=5).filter(any),
     st.booleans(),
@@ -219,6 +219,22 @@ def test_large_values_end_a_row_group_early_wherever_batches_end(tmp_path: Path)
         return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
 
     assert groups("a", [14]) == groups("b", [1]) == groups("c", [3, 4]) == [5, 1, 1, 3, 1, 2, 1]
+
+
+def test_rows_that_wait_are_cut_anew_when_they_become_wider(tmp_path: Path) -> None:
+    wide = PinnedSchema((*ORDERS.columns, *(PinnedColumn(f"n{n}", f"n{n}", "int64") for n in range(4))))
+    rows = orders(*((number, None) for number in range(10)))
+
+    def file(name: str, schema: PinnedSchema) -> FinishedFile:
+        with ParquetFileWriter(tmp_path / name, schema, marked=False, row_group_bytes=150) as writer:
+            nulls = [pa.nulls(10, pa.int64())] * (len(schema.columns) - 2)
+            writer.write(pa.RecordBatch.from_arrays([*rows.columns, *nulls], schema=schema.arrow()), None)
+            writer.widen(wide)
+            return writer.close({})
+
+    widened = file("widened", ORDERS)
+    assert same(widened, file("from_the_start", wide))
+    assert pq.read_metadata(widened.path).num_row_groups == 4
 
 
 def test_text_under_nulls_ends_no_row_group() -> None:

@@ -1,0 +1,149 @@
+"""Topics described from a real broker."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.errors import BrokerUnavailableError, ClientOptionsError, TopicNotFoundError
+from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from tests.integration.conftest import TopicMaker
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(scope="module")
+def admin(kafka: KafkaConfig) -> Admin:
+    return Admin(kafka)
+
+
+def produce(kafka: KafkaConfig, topic: str, partition: int, count: int) -> None:
+    producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
+    for number in range(count):
+        producer.produce(topic, str(number).encode(), partition=partition)
+    assert producer.flush(30) == 0
+
+
+def test_a_topic_is_described_with_its_identity_ends_and_limits(
+    admin: Admin, kafka: KafkaConfig, new_topic: TopicMaker
+) -> None:
+    topic = new_topic(partitions=2, retention_ms="60000", cleanup_policy="compact", max_message_bytes="5000")
+    produce(kafka, topic, partition=1, count=3)
+
+    found = describe_topics(admin, [topic])
+
+    topic_id = found[topic].id
+    assert re.fullmatch(r"[\w-]{22}", topic_id)
+    assert found == {
+        topic: TopicDescription(
+            id=topic_id,
+            partitions={0: (0, 0), 1: (0, 3)},
+            retention_ms=60_000,
+            cleanup_policy="compact",
+            max_message_bytes=5_000,
+        )
+    }
+
+
+def test_a_topic_created_again_has_another_id(admin: Admin, new_topic: TopicMaker) -> None:
+    first, second = new_topic(), new_topic()
+
+    found = describe_topics(admin, [first, second])
+
+    assert list(found) == sorted([first, second])
+    assert found[first].id != found[second].id
+
+
+def test_an_open_transaction_holds_the_end_back(admin: Admin, kafka: KafkaConfig, new_topic: TopicMaker) -> None:
+    topic = new_topic()
+    producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": topic})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(topic, b"open")
+    producer.flush(30)
+    before = describe_topics(admin, [topic])[topic].partitions
+
+    producer.commit_transaction(30)
+
+    assert before == {0: (0, 0)}
+    assert describe_topics(admin, [topic])[topic].partitions == {0: (0, 2)}  # the record and its commit marker
+
+
+def test_a_pattern_finds_whole_names_and_none_of_kafkas_own(
+    admin: Admin, kafka: KafkaConfig, new_topic: TopicMaker
+) -> None:
+    orders, customers = new_topic("shop.orders"), new_topic("shop.customers")
+    new_topic("myshop.orders")
+    internal = Producer({"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": "makes-the-topic"})
+    internal.init_transactions(30)
+
+    assert list(describe_topics(admin, re.compile(r"shop\..*"))) == [customers, orders]
+    assert [name for name in describe_topics(admin, re.compile(r"__.*")) if "debezium" not in name] == []
+    assert describe_topics(admin, re.compile("nothing")) == {}
+
+
+def test_a_heartbeat_topic_is_not_taken_for_kafkas_own(admin: Admin, new_topic: TopicMaker) -> None:
+    topic = new_topic("__debezium-heartbeat.shop")
+
+    assert list(describe_topics(admin, re.compile(r"__debezium-heartbeat\.shop.*"))) == [topic]
+
+
+def test_a_missing_topic_is_named_with_the_nearest_that_exist(admin: Admin, new_topic: TopicMaker) -> None:
+    topic = new_topic("shop.public.invoices")
+    wrong = topic.replace("invoices", "invoice")
+
+    with pytest.raises(TopicNotFoundError) as raised:
+        describe_topics(admin, [topic, wrong])
+
+    servers = admin.connection.bootstrap_servers
+    message = str(raised.value)
+    assert message.startswith(f"the Kafka cluster has no topic {wrong}; the nearest that exist: {topic}")
+    assert message.endswith(
+        f" [bootstrap_servers={servers}]. Remedy: correct kafka.topics, or create the topic or start its connector, "
+        "or let this user describe the topic"
+    )
+
+
+def test_a_missing_topic_unlike_any_other_says_how_many_there_are(admin: Admin, new_topic: TopicMaker) -> None:
+    new_topic()
+    count = len(admin.topic_names())
+
+    with pytest.raises(TopicNotFoundError, match=f"has no topic @; it has {count} topics"):
+        describe_topics(admin, ["@"])
+
+
+def test_a_topic_deleted_meanwhile_is_left_out(
+    admin: Admin, new_topic: TopicMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stays, goes = new_topic("stays"), new_topic("goes")
+    AdminClient({"bootstrap.servers": admin.connection.bootstrap_servers}).delete_topics([goes])[goes].result(30)
+    monkeypatch.setattr(admin, "topic_names", lambda: [goes, stays])
+
+    assert list(describe_topics(admin, [stays, goes])) == [stays]
+
+
+def test_no_broker_is_something_that_passes(unused_port: int) -> None:
+    servers = f"127.0.0.1:{unused_port}"
+
+    with pytest.raises(BrokerUnavailableError) as raised:
+        describe_topics(Admin(KafkaConfig(servers), timeout=1.0), ["orders"])
+
+    assert raised.value.message.startswith("no Kafka broker answered while listing topics: ")
+    assert raised.value.facts == {"bootstrap_servers": servers}
+    assert raised.value.remedy == (
+        "check that the brokers run, that bootstrap_servers names them, and that a firewall or a wrong security "
+        "protocol is not in the way"
+    )
+
+
+def test_an_option_that_the_client_does_not_know_is_refused(kafka: KafkaConfig) -> None:
+    config = KafkaConfig(kafka.bootstrap_servers, client=(("fetch.wait.max", "1"),))
+
+    with pytest.raises(
+        ClientOptionsError, match=r'the Kafka client does not take these settings: .*"fetch\.wait\.max"'
+    ):
+        Admin(config)
