@@ -12,6 +12,7 @@ A crash before 3 leaves staged files that nobody names; a crash after 3 is rolle
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.landing_zone.errors import EarlierAttemptError
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.state import LandedFile
+from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked
 from streaming.assemble import MustMerge, assemble
 from streaming.checkpoint import Planned
 from streaming.plan import BatchPlan, JobOptions
@@ -39,8 +40,9 @@ class BatchReport:
         version: the ledger's version that it became; None when its range held nothing new.
         offsets: length of its range, over all partitions.
         files: what it landed, by table.
-        parked: tables that this batch parked.
+        parked: tables that this batch parked; ``stops`` says why.
         notes: schema changes and the like, for people.
+        seconds: from the plan to the last published file.
     """
 
     version: int | None
@@ -48,6 +50,8 @@ class BatchReport:
     files: Mapping[str, LandedFile] = field(default_factory=dict)
     parked: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    stops: Mapping[str, Parked] = field(default_factory=dict)
+    seconds: float = 0.0
 
 
 def run_batch(
@@ -67,6 +71,7 @@ def run_batch(
     Raises:
         BridgeError: see the steps; after any error the same range can be run again.
     """
+    began = time.monotonic()
     publisher.publish_pending(ledger)
     topics = planned_topics(planned, ledger.state, topic_ids)
     if not is_new(topics, ledger.state):
@@ -89,14 +94,22 @@ def run_batch(
         raise
     publisher.publish_pending(ledger)
     pass_failpoint(Failpoint.BATCH_END)
+    stops = _stops(before, ledger.state)
     return BatchReport(
         version=state.version,
         offsets=sum(end - start for topic in topics.values() for start, end in topic.partitions.values()),
         files={table: file for table, file in state.pending.items() if table in draft.files},
-        parked=tuple(
-            name
-            for name, table in ledger.state.tables.items()
-            if table.parked and (name not in before.tables or before.tables[name].parked is None)
-        ),
+        parked=tuple(stops),
         notes=tuple(f"{result.table}: {note}" for result in results.tables for note in result.notes),
+        stops=stops,
+        seconds=time.monotonic() - began,
     )
+
+
+def _stops(before: LedgerState, after: LedgerState) -> dict[str, Parked]:
+    """The tables that stand still now and did not before."""
+    return {
+        name: table.parked
+        for name, table in after.tables.items()
+        if table.parked is not None and (name not in before.tables or before.tables[name].parked is None)
+    }

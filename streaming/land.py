@@ -164,6 +164,9 @@ class TableLander:
         self._snapshot = loading_snapshot(events, self._snapshot, streamed)
         if not load_rows(events, self._snapshot).all():
             self._loading = False
+        if int((events.keys[:, 0] >> np.uint64(32)).max()):
+            # After a reset of the source's log no position proves anything about rows landed before it.
+            self._tainted = True
         marked = mark(events, rows, self._plan.job.markers, keys, None if self._tainted else self._high)
         markers = None if self._loading else marked.markers
         self._schema, self._mapping = evolution.schema, evolution.mapping

@@ -43,7 +43,7 @@ def decode(*values: bytes | None, options: DecodeOptions | None = None, key: byt
     [
         (b"", "empty value", "the value has no bytes"),
         (b"hello", "not JSON", "JSON is malformed: invalid character (byte 0)"),
-        (b"{}{}", "not JSON", "JSON is malformed: trailing characters (byte 2)"),
+        (b"{}{}", "not JSON", "JSON is malformed: trailing characters"),
         (b"\xff\xfe", "not UTF-8", "invalid start byte at byte 0"),
         (envelope().replace(b'"a"', b'"\xff"'), "not UTF-8", "invalid start byte"),
         (envelope()[:-20], "truncated", "ends too early"),

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from connectors.debezium.events import SnapshotKind
+from connectors.debezium.merge_keys import PositionCarry
 from connectors.debezium.schema import ConnectType, Field, RowSchema
 from connectors.landing_zone.ledger.state import SnapshotIdentity, TableStatus
 from streaming.plan import BatchPlan, TableOptions, TableResult
@@ -95,6 +96,15 @@ class TestMarkers:
             batch_plan=following(known, first),
         )
         assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 0, 4, 0]
+
+    def test_natural_proves_nothing_after_the_sources_log_was_reset(self, tmp_path: Path) -> None:
+        first = plan(tmp_path, markers=Markers.NATURAL)
+        known = land(tmp_path, [Event("c", row(1), lsn=10)], batch_plan=first)
+        reset = PositionCarry(epoch=1, phase=1, high=(3, 3), below=0)
+        events = rows([Event("c", row(2), lsn=4), Event("c", row(3), lsn=5)], first_offset=1, carry=reset)
+        result = land(tmp_path, events, state=known.state, batch_plan=following(known, first))
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 4]
+        assert result.state.tainted
 
     def test_natural_never_inserts_into_a_tainted_table(self, tmp_path: Path) -> None:
         first = plan(tmp_path, markers=Markers.NATURAL)

@@ -1,0 +1,109 @@
+"""What a run logs: lines for people, or one JSON object per line for collectors; to standard error.
+
+A line's facts are said in its text and, in JSON, as members of their own: a logger passes them as
+``extra={"facts": {...}}``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import TextIO, assert_never
+
+from connectors.errors import BridgeError
+from streaming.settings.runtime import LogFormat, LogLevel
+
+_LEVELS = {
+    LogLevel.DEBUG: logging.DEBUG,
+    LogLevel.INFO: logging.INFO,
+    LogLevel.WARNING: logging.WARNING,
+    LogLevel.ERROR: logging.ERROR,
+}
+# Whose informational lines say nothing to an operator of the bridge. librdkafka's own lines come through the Kafka
+# clients' logger: a broker that goes away is reported by the error that follows, not once per connection.
+_LOUD = {
+    "py4j": logging.ERROR,
+    "pyspark": logging.ERROR,
+    "azure": logging.WARNING,
+    "urllib3": logging.ERROR,
+    "httpx": logging.WARNING,
+    "connectors.kafka.clients": logging.CRITICAL,
+}
+
+
+class TextLines(logging.Formatter):
+    """``2026-01-31T08:00:00Z INFO    batch 3 ...``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"{_moment(record)} {record.levelname:<7} {record.getMessage()}{_trace(self, record)}"
+
+
+class JsonLines(logging.Formatter):
+    """One object per line: ``time``, ``level``, ``logger``, ``message``, the facts, and ``error`` where one is told."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": _moment(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "facts", {}),
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+class StandardError(logging.StreamHandler[TextIO]):
+    """Writes to whatever standard error is at the moment: a progress bar keeps its place by standing in for it."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        super().__init__(sys.stderr)
+        self.setFormatter(formatter)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream = sys.stderr
+        super().emit(record)
+
+
+def log_to_stderr(form: LogFormat, level: LogLevel) -> None:
+    """Let this process log in ``form`` from ``level`` on; replaces what was set up before."""
+    match form:
+        case LogFormat.TEXT:
+            formatter: logging.Formatter = TextLines()
+        case LogFormat.JSON:
+            formatter = JsonLines()
+        case _:
+            assert_never(form)
+    _replace_handlers(StandardError(formatter))
+    logging.getLogger().setLevel(_LEVELS[level])
+    for name, least in _LOUD.items():
+        logging.getLogger(name).setLevel(max(least, _LEVELS[level]))
+
+
+def log_nothing() -> None:
+    """Let this process log nothing: a command's result says all that it has to say."""
+    _replace_handlers(logging.NullHandler())
+
+
+def error_facts(error: BridgeError) -> dict[str, object]:
+    """An error's kind, facts and remedy as facts of a line; facts that a line has itself get ``error_`` before them."""
+    return {"error": type(error).__name__, "remedy": error.remedy, **{f"error_{k}": v for k, v in error.facts.items()}}
+
+
+def _replace_handlers(handler: logging.Handler) -> None:
+    root = logging.getLogger()
+    for old in [old for old in root.handlers if isinstance(old, (StandardError, logging.NullHandler))]:
+        root.removeHandler(old)
+    root.addHandler(handler)
+
+
+def _moment(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, tz=UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    return f"\n{formatter.formatException(record.exc_info)}" if record.exc_info else ""

@@ -1,0 +1,59 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from connectors.landing_zone.row_marker import RowMarker
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def size_text(size: float) -> str:
+    """``14.2 MB``; powers of 1,000."""
+    for unit in _UNITS[:-1]:
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "B" else f"{size:,.1f} {unit}"
+        size /= 1000
+    return f"{size:,.1f} {_UNITS[-1]}"
+
+
+def count_text(count: int, one: str, many: str = "") -> str:
+    """``1 file``, ``1,204 files``."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def seconds_text(seconds: float) -> str:
+    """``0.4 s``, ``2 min 5 s``, ``3 h 7 min``, ``4 d 2 h``."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    whole = timedelta(seconds=int(seconds))
+    minutes, rest = divmod(whole.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    if whole.days:
+        return f"{whole.days} d {hours} h"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def moment_text(milliseconds: int) -> str:
+    """``2026-01-31 08:00:00Z`` of milliseconds since 1970."""
+    return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def marker_text(marker: str) -> str:
+    """``4 upsert`` of a row marker as the ledger counts it; rows without one are ``unmarked``."""
+    return f"{marker} {RowMarker(int(marker)).name.lower()}" if marker else "unmarked"
+
+
+def rows_text(rows: Mapping[str, int]) -> str:
+    """``2 delete: 1, 4 upsert: 9``; empty without rows."""
+    return ", ".join(f"{marker_text(marker)}: {count:,}" for marker, count in sorted(rows.items()) if count)
+
+
+def position_text(words: tuple[int, int, int] | None) -> str:
+    """A merge key as ``epoch/high:low`` in decimals, the epoch only after a reset; empty for none."""
+    if words is None:
+        return ""
+    epoch = words[0] >> 32
+    return f"{f'{epoch}/' if epoch else ''}{words[1]}:{words[2]}"
