@@ -9,6 +9,8 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from pyspark.sql import SparkSession
+
 from connectors.errors import BridgeError
 from connectors.kafka.dead_letters import ensure_topic
 from connectors.kafka.jars import JarSet, resolve_jars
@@ -43,11 +45,14 @@ class Listener:
     on_failure: Callable[[BridgeError, float], None]
 
 
-def run_bridge(settings: BridgeSettings, listener: Listener, stop: StopSignal, *, once: bool) -> None:
+def run_bridge(
+    settings: BridgeSettings, listener: Listener, stop: StopSignal, *, once: bool, spark: SparkSession | None = None
+) -> None:
     """Run the streaming job.
 
     Args:
         once: drain what is in the topics now, then end; otherwise until ``stop`` is set.
+        spark: a session with the Kafka source, which stays open; without it one is started, and stopped at the end.
 
     Raises:
         Terminal: a person has to act; the message says what to do.
@@ -57,7 +62,7 @@ def run_bridge(settings: BridgeSettings, listener: Listener, stop: StopSignal, *
     admin = Admin(kafka_config(settings))
     if settings.tables.on_bad_record is OnBadRecord.DEAD_LETTER:
         ensure_topic(admin, settings.dead_letter_topic)
-    spark = spark_session(settings, resolve_jars(JarSet.SPARK_KAFKA, progress=_log.info))
+    session = spark or spark_session(settings, resolve_jars(JarSet.SPARK_KAFKA, progress=_log.info))
     zone, state = open_storages(settings)
     writer = f"{settings.name}-{uuid.uuid4().hex[:12]}"
 
@@ -94,9 +99,10 @@ def run_bridge(settings: BridgeSettings, listener: Listener, stop: StopSignal, *
         on_failure=listener.on_failure,
     )
     try:
-        run(spark, job, stop)
+        run(session, job, stop)
     finally:
-        spark.stop()
+        if spark is None:
+            session.stop()
 
 
 def open_storages(settings: BridgeSettings) -> tuple[Storage, Storage]:

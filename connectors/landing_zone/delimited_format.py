@@ -17,7 +17,7 @@ ENCODING = "UTF-8"
 _COLUMN_SEPARATORS = (",", ";", "|", "\t")
 _ROW_SEPARATORS = ("\r\n", "\n", "\r")
 _QUOTES = ('"', "'")
-_ESCAPES = ("\\", "/", '"', "'")
+_ESCAPES = ("\\", "/", '"')
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class DelimitedFormat:
         extension: ``csv``, ``tsv``, ``psv``, ...
 
     Raises:
-        ValueError: a separator, quote or escape that the contract does not know, or a combination that could not hold
-            every text.
+        ValueError: a separator, quote or escape that the contract does not know, or one (the empty quote and escape)
+            with which not every text could be held.
     """
 
     column_separator: str = ","
@@ -50,8 +50,6 @@ class DelimitedFormat:
         _require_one_of("row separator", self.row_separator, _ROW_SEPARATORS)
         _require_one_of("quote character", self.quote, _QUOTES)
         _require_one_of("escape character", self.escape, _ESCAPES)
-        if self.escape in _QUOTES and self.escape != self.quote:
-            raise ValueError("the escape character may be the quote character itself, but not the other quote")
         if any(special in self.null for special in (self.column_separator, self.quote, self.escape, "\r", "\n")):
             raise ValueError("the text for NULL must not contain a separator, the quote or the escape character")
         if not self.extension.isalnum() or not self.extension.isascii():

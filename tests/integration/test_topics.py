@@ -6,10 +6,10 @@ import re
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, ClientOptionsError, TopicNotFoundError
+from connectors.kafka.raw import read_records
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics
 from tests.integration.conftest import TopicMaker
 
@@ -24,7 +24,7 @@ def admin(kafka: KafkaConfig) -> Admin:
 def produce(kafka: KafkaConfig, topic: str, partition: int, count: int) -> None:
     producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
     for number in range(count):
-        producer.produce(topic, str(number).encode(), partition=partition)
+        producer.produce(topic, b"value", str(number).encode(), partition=partition)
     assert producer.flush(30) == 0
 
 
@@ -68,6 +68,8 @@ def test_an_open_transaction_holds_the_end_back(admin: Admin, kafka: KafkaConfig
     before = describe_topics(admin, [topic])[topic].partitions
 
     producer.commit_transaction(30)
+    # Reading past the commit marker waits for it; the broker writes it after its answer to the producer.
+    assert [len(records) for records in read_records(kafka, topic, 0, 0, 2)] == [1]
 
     assert before == {0: (0, 0)}
     assert describe_topics(admin, [topic])[topic].partitions == {0: (0, 2)}  # the record and its commit marker
@@ -120,7 +122,7 @@ def test_a_topic_deleted_meanwhile_is_left_out(
     admin: Admin, new_topic: TopicMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stays, goes = new_topic("stays"), new_topic("goes")
-    AdminClient({"bootstrap.servers": admin.connection.bootstrap_servers}).delete_topics([goes])[goes].result(30)
+    admin.client.delete_topics([goes])[goes].result(30)
     monkeypatch.setattr(admin, "topic_names", lambda: [goes, stays])
 
     assert list(describe_topics(admin, [stays, goes])) == [stays]

@@ -80,10 +80,10 @@ def _check_folder(table: ZoneTable, metadata: TableMetadata, listing: Listing) -
     for twin in listing.twins:
         if table.storage.stat(twin.path) is None:
             continue  # moved to the cleanup folder while the folders were listed
-        other = kept[twin.number]
-        same = read_file(table.storage, table.folder, twin) == read_file(table.storage, table.folder, other)
+        first = kept[twin.number]
+        same = read_file(table.storage, table.folder, twin) == read_file(table.storage, table.folder, first)
         finding_of = warning if same else problem
-        message = f"number {twin.number} is there twice, with {'equal' if same else 'different'} content: {other.path}"
+        message = f"number {twin.number} is there twice, with {'equal' if same else 'different'} content: {first.path}"
         remedy = "find out who wrote the second one; a number is used once"
         yield finding_of(Rule.NUMBER_TWICE, table.name, twin.path, message, remedy)
     if not listing.files:
@@ -92,9 +92,9 @@ def _check_folder(table: ZoneTable, metadata: TableMetadata, listing: Listing) -
         return
     if metadata.strategy is DetectionStrategy.LAST_UPDATE_TIME:
         return
-    first = listing.files[0].number
-    if first > 1:
-        message = f"the first file is {first}: earlier ones were removed, so rules about keys cannot be checked"
+    lowest = listing.files[0].number
+    if lowest > 1:
+        message = f"the first file is {lowest}: earlier ones were removed, so rules about keys cannot be checked"
         remedy = "nothing, if the replicator has read them: it removes them after seven days"
         yield warning(Rule.HISTORY_REMOVED, table.name, listing.files[0].path, message, remedy)
     for before, after in zip(listing.files, listing.files[1:], strict=False):

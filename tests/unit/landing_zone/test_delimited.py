@@ -24,7 +24,7 @@ from tests.unit.landing_zone.landed_rows import EVERY_TYPE, ORDERS, TYPES, cut, 
 FORMATS = [
     DelimitedFormat(),
     DelimitedFormat(row_separator="\n", escape="\\", null="N/A"),
-    DelimitedFormat(column_separator=";", quote="'", escape="'"),
+    DelimitedFormat(column_separator=";", quote="'", escape='"'),
     DelimitedFormat(column_separator="|", quote="'", escape="/", null="", row_separator="\r"),
     DelimitedFormat(column_separator="\t", escape="\\", extension="tsv"),
 ]

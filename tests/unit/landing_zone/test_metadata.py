@@ -170,7 +170,7 @@ def test_metadata_that_somebody_else_changed_is_reported_with_what_is_wrong(body
         ({"row_separator": ""}, "'' cannot be the row separator"),
         ({"quote": ""}, "'' cannot be the quote character"),
         ({"escape": ""}, "'' cannot be the escape character"),
-        ({"escape": "'"}, "the escape character may be the quote character itself, but not the other quote"),
+        ({"escape": "'"}, "\"'\" cannot be the escape character of a delimited file; allowed are '\\\\', '/', '\"'"),
         ({"null": "a,b"}, "the text for NULL must not contain a separator, the quote or the escape character"),
         ({"extension": "csv.gz"}, "not a file extension: 'csv.gz'"),
     ],

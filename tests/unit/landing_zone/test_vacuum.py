@@ -107,3 +107,13 @@ def test_empty_folders_of_earlier_epochs_go_too() -> None:
 
     assert zone.requests[-1].method == "delete"
     assert zone.requests[-1].path == "_scratchPad/00000000000000000001"
+
+
+def test_what_is_pending_stays_even_if_the_clocks_are_far_apart() -> None:
+    state = MemoryStorage()
+    claimed(state, "run-1").commit(batch(1, 0, 3))
+    ledger = claimed(state, "run-2")
+    zone = zone_with(landed(1).staged, leftover(1), at=(NOON_MS + 3 * CLOCK_SLACK_MS) / 1000)
+
+    assert vacuum(zone, state, ledger.state) == (leftover(1),)
+    assert set(zone.files) == {landed(1).staged}

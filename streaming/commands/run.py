@@ -1,0 +1,34 @@
+"""``cdc-bridge run``: the streaming job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from streaming.console import JsonOption, people, print_json
+
+ConfigArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="The settings file, YAML.")]
+"""The settings file that most commands begin with."""
+
+
+def run(
+    config: ConfigArgument,
+    once: Annotated[bool, typer.Option("--once", help="Land what is in the topics now, then stop.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Carry change events from Kafka into the landing zone.
+
+    SIGTERM or Ctrl-C finishes the micro-batch in hand and exits with 0; a second one ends at once. A failure that
+    passes by itself is retried; any other ends the job with exit code 1 and says what to do.
+    """
+    from streaming.running import run_and_tell, summary_table
+    from streaming.settings import load_settings
+
+    console = people()
+    summary = run_and_tell(load_settings(config), console, once=once)
+    if as_json:
+        print_json(summary.values())
+    elif console.is_terminal:
+        console.print(summary_table(summary))
