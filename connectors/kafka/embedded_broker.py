@@ -41,8 +41,8 @@ class EmbeddedBroker:
         folder: data, settings and log; a folder used before brings its topics back.
         jars: of :attr:`connectors.kafka.jars.JarSet.BROKER`.
         java: the executable; :func:`connectors.java.find_java` by default.
-        properties: broker settings that add to or replace those chosen here; ``{port}`` in ``listeners`` and
-            ``advertised.listeners`` stands for the client port.
+        properties: broker settings that add to or replace those chosen here. The listener for clients is called
+            ``CLIENT``, so that ``listener.name.client.*`` sets up its security.
         start_timeout: seconds until the broker has to answer.
     """
 
@@ -68,6 +68,11 @@ class EmbeddedBroker:
     def bootstrap_servers(self) -> str:
         """``127.0.0.1:<port>``; the same after a restart."""
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def internal_bootstrap_servers(self) -> str:
+        """A second listener that never asks for credentials, whatever ``properties`` demand of the first."""
+        return f"127.0.0.1:{self._plain_port}"
 
     @property
     def log_file(self) -> Path:
@@ -172,7 +177,7 @@ class EmbeddedBroker:
         while not accepts(self._plain_port):
             self._check_alive(deadline)
             time.sleep(_POLL_SECONDS)
-        client = AdminClient({"bootstrap.servers": f"127.0.0.1:{self._plain_port}", "log_level": 0})
+        client = AdminClient({"bootstrap.servers": self.internal_bootstrap_servers, "log_level": 0})
         while True:
             self._check_alive(deadline)
             try:

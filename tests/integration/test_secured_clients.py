@@ -1,0 +1,229 @@
+"""Both clients log in to a real broker that demands it: librdkafka directly, and Kafka's Java client as Spark uses it.
+
+The Java client runs in a JVM of its own, driven through the Py4J that ships with pyspark.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib.util
+import ipaddress
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import (
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.x509.oid import NameOID
+from py4j.java_gateway import GatewayParameters, JavaGateway, JVMView, launch_gateway
+
+from connectors.java import find_java
+from connectors.kafka.client_options import java_options
+from connectors.kafka.config import KafkaConfig, SaslMechanism, Security, SecurityProtocol
+from connectors.kafka.embedded_broker import EmbeddedBroker
+from connectors.kafka.errors import KafkaAccessError
+from connectors.kafka.jars import JarSet, resolve_jars
+from connectors.kafka.raw import read_records
+from connectors.kafka.topics import Admin
+
+pytestmark = pytest.mark.kafka
+
+USER = "bridge"
+PASSWORD = "ge\"h\\e; im\\n'{}"
+LOGIN = "org.apache.kafka.common.security"
+
+
+class Certificates:
+    """One authority, a certificate of the broker for 127.0.0.1 and one of a client, as PEM files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._key = rsa.generate_private_key(65537, 2048)
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test authority")])
+        self.ca = self._write("ca.pem", self._sign(self._name, self._key).public_bytes(serialization.Encoding.PEM))
+        self.broker, _, _ = self._issue("broker")
+        self.both, self.certificate, self.key = self._issue("client")
+
+    def _issue(self, name: str) -> tuple[str, str, str]:
+        key = rsa.generate_private_key(65537, 2048)
+        signed = self._sign(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), key)
+        certificate = signed.public_bytes(serialization.Encoding.PEM)
+        private = key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        return (
+            self._write(f"{name}-both.pem", private + certificate),
+            self._write(f"{name}.pem", certificate),
+            self._write(f"{name}.key", private),
+        )
+
+    def _sign(self, subject: x509.Name, key: rsa.RSAPrivateKey) -> x509.Certificate:
+        now = datetime.datetime.now(datetime.UTC)
+        address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+        is_authority = subject == self._name
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+            .sign(self._key, hashes.SHA256())
+        )
+
+    def _write(self, name: str, content: bytes) -> str:
+        path = self.folder / name
+        path.write_bytes(content)
+        return str(path)
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return Certificates(tmp_path_factory.mktemp("certificates"))
+
+
+def secured(certificates: Certificates, protocol: SecurityProtocol, client_certificates: str) -> dict[str, str]:
+    prefix = "listener.name.client."
+    escaped = PASSWORD.replace("\\", "\\\\").replace('"', '\\"').replace("\\", "\\\\")
+    return {
+        "listener.security.protocol.map": f"CLIENT:{protocol},PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        f"{prefix}sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+        f"{prefix}plain.sasl.jaas.config": f'{LOGIN}.plain.PlainLoginModule required user_{USER}="{escaped}";',
+        f"{prefix}scram-sha-256.sasl.jaas.config": f"{LOGIN}.scram.ScramLoginModule required;",
+        f"{prefix}scram-sha-512.sasl.jaas.config": f"{LOGIN}.scram.ScramLoginModule required;",
+        f"{prefix}ssl.keystore.type": "PEM",
+        f"{prefix}ssl.keystore.location": certificates.broker,
+        f"{prefix}ssl.truststore.type": "PEM",
+        f"{prefix}ssl.truststore.location": certificates.ca,
+        f"{prefix}ssl.client.auth": client_certificates,
+    }
+
+
+@pytest.fixture(scope="module")
+def sasl_broker(
+    tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], certificates: Certificates
+) -> Iterator[EmbeddedBroker]:
+    properties = secured(certificates, SecurityProtocol.SASL_SSL, "none")
+    with EmbeddedBroker(tmp_path_factory.mktemp("sasl"), broker_jars, properties=properties) as broker:
+        admin = AdminClient({"bootstrap.servers": broker.internal_bootstrap_servers})
+        for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
+            known = UserScramCredentialUpsertion(USER, ScramCredentialInfo(mechanism, 4096), PASSWORD.encode())
+            for future in admin.alter_user_scram_credentials([known]).values():
+                future.result(30)
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def mutual_tls_broker(
+    tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], certificates: Certificates
+) -> Iterator[EmbeddedBroker]:
+    properties = secured(certificates, SecurityProtocol.SSL, "required")
+    with EmbeddedBroker(tmp_path_factory.mktemp("mutual-tls"), broker_jars, properties=properties) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def jvm() -> Iterator[JVMView]:
+    """A JVM with the jars that Spark's Kafka source uses."""
+    found = importlib.util.find_spec("pyspark")
+    assert found is not None
+    assert found.submodule_search_locations is not None
+    pyspark_jars = Path(found.submodule_search_locations[0]) / "jars"
+    jars = [*resolve_jars(JarSet.SPARK_KAFKA), *pyspark_jars.glob("slf4j-api-*.jar"), *pyspark_jars.glob("lz4*.jar")]
+    [py4j] = pyspark_jars.glob("py4j-*.jar")
+    port = launch_gateway(
+        jarpath=str(py4j),
+        classpath=":".join(str(jar) for jar in [*jars, *pyspark_jars.glob("jackson-*.jar")]),
+        java_path=str(find_java()),
+        die_on_exit=True,
+    )
+    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
+    yield gateway.jvm
+    gateway.shutdown()
+
+
+def java_topics(jvm: JVMView, config: KafkaConfig) -> set[str]:
+    """Topics that the Java client lists with these options."""
+    properties = jvm.java.util.Properties()
+    for name, value in java_options(config).items():
+        properties.setProperty(name, value)
+    properties.setProperty("default.api.timeout.ms", "20000")
+    admin = jvm.org.apache.kafka.clients.admin.Admin.create(properties)
+    try:
+        return set(admin.listTopics().names().get())
+    finally:
+        admin.close()
+
+
+def login(broker: EmbeddedBroker, certificates: Certificates, mechanism: SaslMechanism, password: str) -> KafkaConfig:
+    return KafkaConfig(
+        broker.bootstrap_servers,
+        Security(SecurityProtocol.SASL_SSL, mechanism, USER, password, ca_file=certificates.ca),
+    )
+
+
+@pytest.mark.parametrize("mechanism", [SaslMechanism.PLAIN, SaslMechanism.SCRAM_SHA_256, SaslMechanism.SCRAM_SHA_512])
+def test_both_clients_log_in_with_user_and_password_over_tls(
+    sasl_broker: EmbeddedBroker, certificates: Certificates, jvm: JVMView, mechanism: SaslMechanism
+) -> None:
+    config = login(sasl_broker, certificates, mechanism, PASSWORD)
+
+    assert Admin(config).topic_names() == []
+    assert java_topics(jvm, config) == set()
+
+
+def test_a_wrong_password_is_told_apart_from_a_missing_broker(
+    sasl_broker: EmbeddedBroker, certificates: Certificates
+) -> None:
+    config = login(sasl_broker, certificates, SaslMechanism.SCRAM_SHA_512, "wrong")
+
+    with pytest.raises(KafkaAccessError) as raised:
+        Admin(config, timeout=5.0).topic_names()
+    with pytest.raises(KafkaAccessError):
+        list(read_records(config, "orders", 0, 0, 1, timeout=5.0))
+
+    assert raised.value.message.startswith("Kafka refuses access while listing topics: ")
+    assert raised.value.facts == {"bootstrap_servers": sasl_broker.bootstrap_servers}
+    assert raised.value.remedy == (
+        "check user, password, certificates and mechanism under kafka.security, and the ACLs of this user on the broker"
+    )
+
+
+def test_an_authority_that_did_not_sign_the_broker_is_told(
+    sasl_broker: EmbeddedBroker, tmp_path: Path, certificates: Certificates
+) -> None:
+    config = login(sasl_broker, Certificates(tmp_path), SaslMechanism.PLAIN, PASSWORD)
+
+    with pytest.raises(KafkaAccessError, match="(?i)certificate"):
+        Admin(config, timeout=5.0).topic_names()
+
+
+@pytest.mark.parametrize("files", ["one file", "two files"])
+def test_both_clients_show_their_certificate(
+    mutual_tls_broker: EmbeddedBroker, certificates: Certificates, jvm: JVMView, files: str
+) -> None:
+    names = (
+        (certificates.both, certificates.both) if files == "one file" else (certificates.certificate, certificates.key)
+    )
+    security = Security(SecurityProtocol.SSL, ca_file=certificates.ca, certificate_file=names[0], key_file=names[1])
+    config = KafkaConfig(mutual_tls_broker.bootstrap_servers, security)
+
+    assert Admin(config).topic_names() == []
+    assert java_topics(jvm, config) == set()
+
+
+def test_a_missing_client_certificate_is_refused(mutual_tls_broker: EmbeddedBroker, certificates: Certificates) -> None:
+    config = KafkaConfig(mutual_tls_broker.bootstrap_servers, Security(SecurityProtocol.SSL, ca_file=certificates.ca))
+
+    with pytest.raises(KafkaAccessError):
+        Admin(config, timeout=5.0).topic_names()
