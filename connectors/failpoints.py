@@ -1,6 +1,6 @@
 """Named places where a test may kill the process.
 
-``CDC_BRIDGE_FAILPOINT=<name>`` or ``<name>:<n>`` kills it with SIGKILL at the n-th passage (the first without a number).
+``CDC_BRIDGE_FAILPOINT=<name>`` or ``<name>:<n>`` kills it with SIGKILL at the n-th passage, the first without a number.
 Without the variable a failpoint is one dictionary look-up; the tests of crashes are its only user.
 """
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from connectors.errors import Transient
 from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets
 from streaming.checkpoint import Planned
 from streaming.plan import BatchPlan, JobOptions, TopicPlan
+
+
+class TopicGoneError(Transient):
+    """A topic of the running query does not exist any more."""
 
 
 def planned_topics(planned: Planned, state: LedgerState, ids: Mapping[str, str]) -> dict[str, PlannedTopic]:
@@ -20,11 +25,19 @@ def planned_topics(planned: Planned, state: LedgerState, ids: Mapping[str, str])
     Raises:
         OffsetGapError: Spark would begin a partition above the ledger's offset.
         TopicRecreatedError: a topic has another id than the ledger recorded.
+        TopicGoneError: a topic does not exist any more.
     """
     topics: dict[str, PlannedTopic] = {}
     for topic, ends in sorted(planned.end.items()):
         recorded = state.topics.get(topic)
-        topic_id = ids[topic]
+        topic_id = ids.get(topic)
+        if topic_id is None:
+            raise TopicGoneError(
+                "the topic was deleted while the query ran",
+                remedy="nothing, if that was meant: the job starts again without it; otherwise create it anew under "
+                "another name, since its offsets begin again",
+                topic=topic,
+            )
         require_same_topic(topic, recorded, topic_id)
         ranges: dict[int, tuple[int, int]] = {}
         for partition, end in sorted(ends.items()):

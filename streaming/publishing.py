@@ -58,8 +58,13 @@ def settle(ledger: Ledger, published: Published) -> None:
 
 
 def park_tables(ledger: Ledger, stopped: Mapping[str, BridgeError]) -> None:
-    """Record in a version of its own that these tables stand still, each with its error."""
+    """Record in a version of its own that these tables stand still, each with its error.
+
+    Raises:
+        FencedError: another driver owns the zone; what looked like damage may be its work.
+    """
     if stopped:
+        ledger.check_fence()
         ledger.commit(Draft(tables={name: _parked(ledger.state, name, error) for name, error in stopped.items()}))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from py4j.protocol import Py4JError
@@ -76,7 +76,7 @@ class Job:
     """What a query needs from outside.
 
     Attributes:
-        describe: the subscribed topics as the broker knows them now.
+        describe: the subscribed topics as the broker knows them now; topic_ids only the ids of the topics named.
         open: claims the landing zone; called once per start.
         source_options: options of Spark's Kafka source but for ``startingOffsets``.
         interval: of the trigger, seconds; None drains what is there and ends.
@@ -91,6 +91,7 @@ class Job:
     retries: Retries
     open: Callable[[], OpenZone]
     describe: Callable[[], Mapping[str, TopicDescription]]
+    topic_ids: Callable[[Sequence[str]], Mapping[str, str]]
     on_start: Callable[[int], None]
     on_batch: Callable[[BatchReport], None]
     on_failure: Callable[[BridgeError, float], None]
@@ -193,6 +194,7 @@ class _Batches:
                 self.failure = error
                 raise
             self._landed.batches += 1
+            self._opened.prune()
             self._job.on_batch(report)
 
     def between(self, seconds: float) -> bool:
@@ -204,7 +206,7 @@ class _Batches:
 
     def _run(self, frame: DataFrame, batch_id: int) -> BatchReport:
         planned = self._job.checkpoint.planned(batch_id)
-        ids = {topic: found.id for topic, found in self._job.describe().items()}
+        ids = self._job.topic_ids(sorted(planned.end))
         return run_batch(
             planned, ids, self._job.options, self._opened.ledger, self._opened.publisher, spark_action(frame)
         )

@@ -17,6 +17,7 @@ from connectors.landing_zone.ledger.state import Parked
 from streaming.batch import BatchReport
 from streaming.logs import error_facts, log_to_stderr
 from streaming.query import StopSignal
+from streaming.reporting.parked import parked_values
 from streaming.service import Listener, run_bridge
 from streaming.settings import BridgeSettings
 from streaming.settings.runtime import LogFormat
@@ -217,19 +218,6 @@ def summary_table(summary: RunSummary) -> Table:
     for name, parked in sorted(summary.parked.items()):
         table.add_row(f"[yellow]parked[/] {name}", f"{parked.message}\nWhat to do: {parked.remedy}")
     return table
-
-
-def parked_values(parked: Parked) -> dict[str, object]:
-    """Why a table stands still, as plain values."""
-    return {
-        "reason": parked.reason,
-        "message": parked.message,
-        "remedy": parked.remedy,
-        "topic": parked.topic,
-        "partition": parked.partition,
-        "offset": parked.offset,
-        "skipped": parked.skipped,
-    }
 
 
 def _progress(console: Console, *, disable: bool) -> Progress:

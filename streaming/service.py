@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from connectors.errors import BridgeError
 from connectors.kafka.dead_letters import ensure_topic
 from connectors.kafka.jars import JarSet, resolve_jars
-from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from connectors.kafka.topics import Admin, TopicDescription, describe_topics, topic_ids
 from connectors.landing_zone.storage.open import open_storage
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.batch import BatchReport
@@ -94,6 +94,7 @@ def run_bridge(
         ),
         open=claim,
         describe=describe,
+        topic_ids=lambda names: topic_ids(admin, names),
         on_start=listener.on_start,
         on_batch=listener.on_batch,
         on_failure=listener.on_failure,

@@ -34,13 +34,22 @@ LATEST, EARLIEST = -1, -2
 """What ``startingOffsets`` says for a partition that no offset is known of (Structured Streaming + Kafka guide)."""
 
 
+PRUNE_EVERY = 100
+"""Versions between two prunings of the ledger."""
+
+
 @dataclass(frozen=True)
 class OpenZone:
     """A landing zone that this driver has claimed, with nothing of its past left to do."""
 
-    zone: Storage
+    state: Storage
     ledger: Ledger
     publisher: ZonePublisher
+
+    def prune(self) -> None:
+        """Remove versions of the ledger that nobody needs any more, now and then."""
+        if self.ledger.state.version % PRUNE_EVERY == 0:
+            prune(self.state, now_ms=_now_ms())
 
 
 def open_zone(
@@ -77,7 +86,7 @@ def open_zone(
     if removed:
         _log.info("removed %d staged file(s) of attempts that were never committed", len(removed))
     prune(state, now_ms=_now_ms())
-    return OpenZone(zone, ledger, ZonePublisher(Publisher(zone, threads), job))
+    return OpenZone(state, ledger, ZonePublisher(Publisher(zone, threads), job))
 
 
 def check_topics(state: LedgerState, present: Mapping[str, TopicDescription]) -> None:

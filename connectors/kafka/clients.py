@@ -17,7 +17,16 @@ from connectors.kafka.client_options import confluent_options
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, ClientOptionsError, KafkaAccessError, KafkaRequestError
 
-_log = logging.getLogger(__name__)
+
+class _LibrdkafkaLog(logging.LoggerAdapter[logging.Logger]):
+    """librdkafka's own lines, for debugging only: what matters in them is raised as an error of the bridge."""
+
+    def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
+        super().log(logging.DEBUG, msg, *args, **kwargs)
+
+
+_log = _LibrdkafkaLog(logging.getLogger(__name__), {})
+_TLS_ALERT = "ssl/tls alert"
 _ACCESS = frozenset(
     {
         KafkaError._AUTHENTICATION,
@@ -92,9 +101,7 @@ class Connection:
             doing: what was tried, as in "describing topics".
         """
         error = _kafka_error(problem)
-        told = self._told if self._told is not None and self._told.code() in _ACCESS else None
-        if error is not None and error.code() in _ACCESS:
-            told = error
+        told = next((one for one in (error, self._told) if one is not None and _is_access(one)), None)
         where = {"bootstrap_servers": self.bootstrap_servers, **facts}
         if told is not None:
             return KafkaAccessError(
@@ -132,6 +139,11 @@ class Connection:
             remedy="correct the option or the file it names under kafka.security or kafka.client",
             bootstrap_servers=self.bootstrap_servers,
         )
+
+
+def _is_access(error: KafkaError) -> bool:
+    # A broker that wants another client certificate says so in a TLS alert, which comes as a transport failure.
+    return error.code() in _ACCESS or _TLS_ALERT in error.str()
 
 
 def _kafka_error(problem: Exception) -> KafkaError | None:

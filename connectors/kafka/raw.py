@@ -65,6 +65,7 @@ def read_records(
         for messages in _bounded(consumer, connection, TopicPartition(topic, partition, start), end, batch, timeout):
             yield _raw(topic, partition, messages)
     except KafkaException as problem:
+        consumer.poll(0)  # lets the client tell the reason
         raise connection.failure(problem, "reading records", topic=topic, partition=partition) from problem
     finally:
         consumer.close()

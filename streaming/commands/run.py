@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from streaming.commands.arguments import ConfigArgument
 from streaming.console import JsonOption, people, print_json
-
-ConfigArgument = Annotated[Path, typer.Argument(metavar="CONFIG", help="The settings file, YAML.")]
-"""The settings file that most commands begin with."""
 
 
 def run(

@@ -157,7 +157,6 @@ def java_topics(jvm: JVMView, config: KafkaConfig) -> set[str]:
     properties = jvm.java.util.Properties()
     for name, value in java_options(config).items():
         properties.setProperty(name, value)
-    properties.setProperty("default.api.timeout.ms", "20000")
     admin = jvm.org.apache.kafka.clients.admin.Admin.create(properties)
     try:
         return set(admin.listTopics().names().get())
@@ -204,7 +203,7 @@ def test_an_authority_that_did_not_sign_the_broker_is_told(
 ) -> None:
     config = login(sasl_broker, Certificates(tmp_path), SaslMechanism.PLAIN, PASSWORD)
 
-    with pytest.raises(KafkaAccessError, match="(?i)certificate"):
+    with pytest.raises(KafkaAccessError, match=r"(?i)certificate"):
         Admin(config, timeout=5.0).topic_names()
 
 

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import base64
-import copy
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -266,12 +265,18 @@ class SchemaRegistry:
     def datum(schema: Any, value: Any) -> bytes:
         """The bare encoded value."""
         stream = io.BytesIO()
-        fastavro.schemaless_writer(stream, fastavro.parse_schema(copy.deepcopy(schema)), value)
+        physical = json.loads(json.dumps(schema), object_hook=_without_logical_type)
+        fastavro.schemaless_writer(stream, fastavro.parse_schema(physical), value)
         return stream.getvalue()
 
 
 def base64_text(content: bytes) -> str:
     return base64.b64encode(content).decode()
+
+
+def _without_logical_type(node: dict[str, Any]) -> dict[str, Any]:
+    """Values are given as they are encoded: decimals as bytes, dates as numbers."""
+    return {name: part for name, part in node.items() if name != "logicalType"}
 
 
 def _json(value: Any) -> bytes | None:

@@ -76,9 +76,7 @@ def test_metadata_fields_order_and_name_the_row_and_are_no_columns(send: Send) -
         "__source_snapshot": "false",
         "__deleted": "false",
     }
-    chunk = only(
-        send({"id": 1, "name": "a", "__op": "c"} | added, {"id": 1, "name": "b", "__op": "u"} | added)
-    )
+    chunk = only(send({"id": 1, "name": "a", "__op": "c"} | added, {"id": 1, "name": "b", "__op": "u"} | added))
     assert chunk.table == SourceTable("shop", "public", "orders")
     assert chunk.connector == "postgresql"
     assert chunk.schema.key == ("id",)
@@ -125,9 +123,7 @@ def test_bare_rows_need_the_setting(send: Send) -> None:
 
 def test_a_tombstone_deletes_on_a_topic_of_flattened_rows(send: Send) -> None:
     for options in ({}, {"envelope": EnvelopeForm.FLATTENED}):
-        chunk = only(
-            send({"id": 1, "name": "a", "__op": "c"}, tombstone({"id": 1}), **options)
-        )
+        chunk = only(send({"id": 1, "name": "a", "__op": "c"}, tombstone({"id": 1}), **options))
         assert chunk.ops.tolist() == [Op.CREATE, Op.DELETE]
         assert chunk.rows.to_pydict() == {"id": [1, 1], "name": ["a", None]}
 

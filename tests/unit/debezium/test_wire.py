@@ -61,9 +61,7 @@ def test_a_guid_or_an_id_of_a_strange_size_is_refused_with_its_reason() -> None:
     assert found.framing(0) == Rejection(
         BadReason.UNSUPPORTED_FRAMING, "the schema id header holds a GUID; only numeric schema ids are supported"
     )
-    assert found.framing(1) == Rejection(
-        BadReason.UNSUPPORTED_FRAMING, "the content id header has 3 bytes, not 8"
-    )
+    assert found.framing(1) == Rejection(BadReason.UNSUPPORTED_FRAMING, "the content id header has 3 bytes, not 8")
 
 
 def test_the_last_of_repeated_headers_counts_and_null_headers_are_none() -> None:

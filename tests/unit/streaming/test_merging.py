@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,7 @@ def runs(partition: int, lsns: list[int], cuts: list[int], topic: str = TOPIC) -
     blobs: list[Blob] = []
     carry = PositionCarry()
     bounds = sorted({0, len(lsns), *(cut % (len(lsns) + 1) for cut in cuts)})
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         events = [Event("c", {"id": partition * 1_000 + index}, lsn=lsns[index]) for index in range(start, stop)]
         built = chunk(events, partition=partition, first_offset=start, topic=topic)
         keys, carry, _ = merge_keys(built.positions, built.snapshots, carry)

@@ -56,9 +56,9 @@ class TestRange:
         with pytest.raises(OffsetGapError) as caught:
             planned_topics(Planned({"orders": {0: 9}}, {"orders": {0: 20}}), state({0: 7}), IDS)
         assert str(caught.value) == (
-            "Spark would go on at offset 9, but 7 is the next one to land [topic=orders, partition=0, offset=7]. Remedy: "
-            "restart the job: it sets Spark's checkpoint aside and reads on where the ledger ends; if Kafka no longer has "
-            "these offsets, rebuild the tables fed by this topic"
+            "Spark would go on at offset 9, but 7 is the next one to land [topic=orders, partition=0, offset=7]. "
+            "Remedy: restart the job: it sets Spark's checkpoint aside and reads on where the ledger ends; if Kafka no "
+            "longer has these offsets, rebuild the tables fed by this topic"
         )
 
     def test_another_topic_id_is_refused(self) -> None:

@@ -1,0 +1,114 @@
+"""Reading a bridge's status, and showing it to a person."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from connectors.errors import BridgeError
+from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from connectors.landing_zone.ledger.state import TableStatus
+from streaming.console import error_values
+from streaming.kafka_options import kafka_config, subscription
+from streaming.reporting.status import StatusReport, TableReport, status_of
+from streaming.settings import BridgeSettings
+from streaming.wording import count_text, moment_text, rows_text, seconds_text
+from streaming.zone_reading import head_state, state_storage
+
+KAFKA_SECONDS = 10.0
+_COLOURS = {TableStatus.LOADING: "cyan", TableStatus.STREAMING: "green", TableStatus.PARKED: "yellow"}
+
+
+@dataclass(frozen=True)
+class Status:
+    """A report, and why Kafka's side of it is missing, if it is."""
+
+    report: StatusReport
+    kafka_error: BridgeError | None
+
+    def values(self) -> dict[str, object]:
+        """Plain values for a program."""
+        error = None if self.kafka_error is None else error_values(self.kafka_error)
+        return {**self.report.values(), "kafka_error": error}
+
+
+def read_status(settings: BridgeSettings) -> Status:
+    """The status now, from the ledger and Kafka; a Kafka that does not answer only leaves the lag unknown.
+
+    Raises:
+        LedgerCorruptError: the ledger cannot be read.
+        SettingsError: a secret's file cannot be read.
+    """
+    state = head_state(state_storage(settings))
+    present: dict[str, TopicDescription] | None = None
+    failure = None
+    try:
+        present = describe_topics(Admin(kafka_config(settings), timeout=KAFKA_SECONDS), subscription(settings))
+    except BridgeError as error:
+        failure = error
+    return Status(status_of(state, present, time.time_ns() // 1_000_000), failure)
+
+
+def show_status(status: Status, console: Console) -> None:
+    """Print the status for a person."""
+    report = status.report
+    if report.version == 0:
+        console.print("The ledger is empty: the bridge has not run yet.")
+    else:
+        waiting = "unknown" if report.waiting is None else count_text(report.waiting, "offset")
+        console.print(
+            f"Ledger version {report.version:,}, epoch {report.epoch}, writer {report.writer}; waiting: {waiting}"
+        )
+        console.print(_tables(report))
+        for table in report.tables:
+            if table.parked is not None:
+                console.print(_parked_text(table), style="yellow")
+        if report.counters:
+            console.print(", ".join(f"{name}: {count:,}" for name, count in report.counters.items()), style="dim")
+    if status.kafka_error is not None:
+        console.print(
+            f"Kafka: {status.kafka_error.message}\nWhat to do: {status.kafka_error.remedy}",
+            style="yellow",
+            markup=False,
+        )
+
+
+def _tables(report: StatusReport) -> Table:
+    table = Table()
+    for name in ("table", "state", "file", "rows", "position", "newest change", "behind"):
+        table.add_column(name, justify="right" if name == "file" else "left", overflow="fold")
+    for one in report.tables:
+        number = f"{one.last_number:,}" if one.pending is None else f"{one.last_number:,} (pending)"
+        table.add_row(
+            one.name,
+            f"[{_COLOURS[one.status]}]{one.status}[/]",
+            number,
+            rows_text(one.rows),
+            one.position,
+            moment_text(one.source_ms) if one.source_ms else "",
+            _behind_text(one),
+        )
+    return table
+
+
+def _behind_text(table: TableReport) -> str:
+    if table.lag_offsets is None:
+        return "unknown"
+    if table.lag_offsets == 0:
+        return "nothing"
+    seconds = "" if table.lag_seconds is None else f", {seconds_text(table.lag_seconds)}"
+    return f"{count_text(table.lag_offsets, 'offset')}{seconds}"
+
+
+def _parked_text(table: TableReport) -> str:
+    if table.parked is None:
+        return ""
+    parked = table.parked
+    where = f"{parked.topic}/{parked.partition}/{parked.offset}"
+    return (
+        f"{table.name} is parked ({parked.reason}) at {where}: {parked.message}; "
+        f"{count_text(parked.skipped, 'record')} passed over since\nWhat to do: {parked.remedy}"
+    )

@@ -1,0 +1,106 @@
+"""The job without Spark and Kafka: its own functions, called one after the other as Spark would call them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from connectors.debezium.decoder import Decoder
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.publisher import Publisher
+from connectors.landing_zone.replay import open_zone, replay
+from connectors.landing_zone.storage.local import LocalStorage
+from streaming.batch import BatchReport, run_batch
+from streaming.checkpoint import Offsets, Planned
+from streaming.decode import decode_and_land
+from streaming.demo.workload import Record
+from streaming.merge import merge_and_land
+from streaming.plan import BatchPlan, JobOptions
+from streaming.publishing import ZonePublisher
+from streaming.results import RESULT_SCHEMA, Results, read_results
+from streaming.worker import Worker
+from tests.support.records import raw_batch
+
+
+@dataclass
+class Log:
+    """Kafka as the job sees it: records by topic and partition; an offset is a place in the list."""
+
+    partitions: dict[str, dict[int, list[Record]]] = field(default_factory=dict)
+
+    def append(self, record: Record) -> None:
+        self.partitions.setdefault(record.topic, {}).setdefault(record.partition, []).append(record)
+
+    def ends(self) -> Offsets:
+        return {
+            topic: {number: len(records) for number, records in partitions.items()}
+            for topic, partitions in self.partitions.items()
+        }
+
+
+@dataclass
+class PlainJob:
+    """A driver over local folders.
+
+    Attributes:
+        tasks: into how many tasks ``coalesce`` puts the partitions of a batch.
+        arrow_rows: rows of an Arrow batch, which may straddle partitions.
+    """
+
+    folder: Path
+    job: JobOptions
+    log: Log
+    tasks: int = 2
+    arrow_rows: int = 3
+
+    def __post_init__(self) -> None:
+        self.zone = LocalStorage(self.folder / "zone")
+        self.ledger = Ledger.open(LocalStorage(self.folder / "state"), now_ms=lambda: 0)
+        self.ledger.claim("run", "host")
+        self._worker = Worker(self.job, Decoder(self.job.decode), self.zone)
+        self._publisher = ZonePublisher(Publisher(self.zone, threads=1), self.job)
+
+    def run_batch(self, start: Offsets, end: Offsets) -> BatchReport:
+        """One micro-batch over this range."""
+        planned = Planned(start, end)
+        ids = {topic: f"id-{topic}" for topic in end}
+
+        def action(plan: BatchPlan) -> Results:
+            rows = [row for task in self._tasks(planned) for row in decode_and_land(task, plan, self._worker)]
+            if any(topic.merges for topic in plan.topics.values()):
+                shuffled = pa.Table.from_batches(rows, RESULT_SCHEMA).sort_by(
+                    [("table", "ascending"), ("sort_key", "ascending")]
+                )
+                rows = list(merge_and_land(shuffled.to_batches(self.arrow_rows), plan, self._worker))
+            return read_results((row["kind"], row["payload"]) for batch in rows for row in batch.to_pylist())
+
+        return run_batch(planned, ids, self.job, self.ledger, self._publisher, action)
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """What the mirrored table contains."""
+        replayed = replay(open_zone(self.zone).table(table))
+        assert replayed.stopped is None
+        content: list[dict[str, Any]] = replayed.table.to_pylist()
+        return content
+
+    def _tasks(self, planned: Planned) -> list[Sequence[pa.RecordBatch]]:
+        """Whole partitions behind each other, as ``coalesce`` does, cut into Arrow batches wherever they are full."""
+        parts = [
+            [(self.log.partitions[topic][number][offset], offset) for offset in range(first, end)]
+            for topic, ends in planned.end.items()
+            for number, end in ends.items()
+            if (first := _start(planned.start, topic, number)) < end
+        ]
+        tasks = [[record for part in parts[task :: self.tasks] for record in part] for task in range(self.tasks)]
+        return [
+            [raw_batch(task[first : first + self.arrow_rows]) for first in range(0, len(task), self.arrow_rows)]
+            for task in tasks
+        ]
+
+
+def _start(start: Mapping[str, Mapping[int, int]], topic: str, partition: int) -> int:
+    return start.get(topic, {}).get(partition, 0)

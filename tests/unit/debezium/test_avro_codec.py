@@ -1,0 +1,305 @@
+"""Avro values: blocks and single datums give the same rows, and a corrupt datum stands alone."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from connectors.debezium import semantics
+from connectors.debezium.avro_block import AvroBlock, CorruptBlockError, UnsupportedByBlocksError
+from connectors.debezium.avro_datum import BadDatumError, DatumReader
+from connectors.debezium.avro_reader import AvroReader
+from connectors.debezium.decoder import Decoder
+from connectors.debezium.events import ChangeChunk, Decoded, Op
+from connectors.debezium.options import DecodeOptions
+from connectors.debezium.verdicts import BadReason
+from tests.unit.debezium.builders import Message, SchemaRegistry, event, records
+
+FIXED = {"type": "fixed", "name": "F", "size": 3}
+ENUM = {"type": "enum", "name": "E", "symbols": ["new", "paid"]}
+PAIR = {
+    "type": "record",
+    "name": "MapEntry",
+    "fields": [{"name": "key", "type": "int"}, {"name": "value", "type": ["null", "string"]}],
+}
+VARIABLE = {
+    "type": "record",
+    "name": "VariableScaleDecimal",
+    "namespace": "io.debezium.data",
+    "connect.name": semantics.VARIABLE_SCALE_DECIMAL,
+    "fields": [{"name": "scale", "type": "int"}, {"name": "value", "type": "bytes"}],
+}
+NESTED = {
+    "type": "record",
+    "name": "N",
+    "fields": [{"name": "f", "type": "double"}, {"name": "b", "type": ["null", "bytes"]}],
+}
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 3, "scale": 5}
+DECIMAL |= {"connect.name": semantics.DECIMAL, "connect.parameters": {"scale": "5", "connect.decimal.precision": "3"}}
+
+TYPES: list[tuple[Any, list[Any], list[Any]]] = [
+    ("boolean", [True, False], [True, False]),
+    ("int", [1, -(2**31)], [1, -(2**31)]),
+    ({"type": "int", "connect.type": "int16"}, [5, -5], [5, -5]),
+    ("long", [2**63 - 1, -(2**63)], [2**63 - 1, -(2**63)]),
+    ("float", [1.5, 2.5], [1.5, 2.5]),
+    ("double", [1.5, math.inf], [1.5, math.inf]),
+    ("string", ["", "żółw 😀"], ["", "żółw 😀"]),
+    ("bytes", [b"", b"\0\xff"], [b"", b"\0\xff"]),
+    (FIXED, [b"abc", b"def"], [b"abc", b"def"]),
+    (ENUM, ["paid", "new"], ["paid", "new"]),
+    (["null", ENUM], ["paid", None], ["paid", None]),
+    (["string", "null"], ["a", None], ["a", None]),
+    (["null", "long"], [None, 7], [None, 7]),
+    ({"type": "array", "items": ["null", "int"]}, [[1, None], []], ["[1,null]", "[]"]),
+    (["null", {"type": "array", "items": "bytes"}], [[b"\0"], None], ['["AA=="]', None]),
+    (
+        {"type": "array", "items": "double"},
+        [[math.nan, 1.0], [math.inf, -math.inf]],
+        ['["NaN",1.0]', '["Infinity","-Infinity"]'],
+    ),
+    ({"type": "map", "values": ["null", "string"]}, [{"z": "1", "a": None}, {}], ['{"z":"1","a":null}', "{}"]),
+    ({"type": "array", "items": PAIR}, [[{"key": 1, "value": "x"}], []], ['[[1,"x"]]', "[]"]),
+    (["null", NESTED], [{"f": 1.5, "b": b"\xff"}, None], ['{"f":1.5,"b":"/w=="}', None]),
+    (["null", VARIABLE], [{"scale": 3, "value": b"\x04\xd2"}, None], ["1.234", None]),
+    (
+        ["null", {"type": "array", "items": {"type": "array", "items": "int"}}],
+        [[[1], [2, 3]], None],
+        ["[[1],[2,3]]", None],
+    ),
+    (["null", DECIMAL], [b"\x7b", None], ["0.00123", None]),
+    ({"type": "long", "connect.name": semantics.MICRO_TIME}, [1, 86_400_000_000], ["00:00:00.000001", "24:00:00"]),
+    (["null", "int", "string"], [5, "x"], ["5", '"x"']),
+    ({"type": "array", "items": ENUM}, [["new"], []], ['["new"]', "[]"]),
+]
+
+
+def envelope(column: Any) -> dict[str, Any]:
+    row = {
+        "type": "record",
+        "name": "Value",
+        "fields": [{"name": "id", "type": "int"}, {"name": "c", "type": column}],
+    }
+    source = {
+        "type": "record",
+        "name": "Source",
+        "fields": [{"name": name, "type": ["null", "string"]} for name in ("connector", "db", "schema", "table")]
+        + [{"name": "lsn", "type": ["null", "long"]}],
+    }
+    return {
+        "type": "record",
+        "name": "Envelope",
+        "namespace": "demo.public.orders",
+        "fields": [
+            {"name": "before", "type": ["null", row]},
+            {"name": "after", "type": ["null", "Value"]},
+            {"name": "source", "type": source},
+            {"name": "op", "type": "string"},
+        ],
+    }
+
+
+SOURCE = {"connector": "postgresql", "db": "shop", "schema": "public", "table": "orders", "lsn": 4}
+
+
+def value(number: int, content: Any, op: str = "c") -> dict[str, Any]:
+    return {"op": op, "before": None, "after": {"id": number, "c": content}, "source": SOURCE}
+
+
+def only(decoded: Decoded) -> ChangeChunk:
+    assert decoded.bad == []
+    (chunk,) = decoded.chunks
+    return chunk
+
+
+@pytest.mark.parametrize(("column", "values", "expected"), TYPES)
+def test_each_type_is_the_same_from_blocks_and_from_single_datums(
+    column: Any, values: list[Any], expected: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = SchemaRegistry()
+    sent = [Message(None, registry.encode(envelope(column), value(n, one))) for n, one in enumerate(values)]
+
+    def decoded() -> ChangeChunk:
+        return only(Decoder(DecodeOptions(), registry).decode(records(*sent)))
+
+    blocks = decoded()
+
+    def refuse(self: AvroBlock, schema: object) -> None:
+        raise UnsupportedByBlocksError("not now")
+
+    monkeypatch.setattr(AvroBlock, "__init__", refuse)
+    singles = decoded()
+    assert blocks.rows.column("c").to_pylist() == expected
+    assert singles.rows.equals(blocks.rows)
+    assert singles.schema == blocks.schema
+    assert singles.ops.tolist() == blocks.ops.tolist()
+    assert singles.positions.tolist() == blocks.positions.tolist()
+
+
+@pytest.mark.parametrize("column", [one for one, _, _ in TYPES[:-2]])
+def test_what_connect_writes_is_read_in_columns(column: Any) -> None:
+    assert AvroReader(json.dumps(envelope(column))).columnar
+
+
+def test_nan_survives() -> None:
+    registry = SchemaRegistry()
+    sent = Message(None, registry.encode(envelope("double"), value(1, math.nan)))
+    chunk = only(Decoder(DecodeOptions(), registry).decode(records(sent)))
+    assert math.isnan(chunk.rows.column("c").to_pylist()[0])
+
+
+def test_absent_images_of_deletes_and_truncates_are_null() -> None:
+    registry = SchemaRegistry()
+    truncate = {"op": "t", "before": None, "after": None, "source": SOURCE}
+    key = registry.encode({"type": "record", "name": "Key", "fields": [{"name": "id", "type": "int"}]}, {"id": 3})
+    gone = {"op": "d", "before": {"id": 3, "c": "x"}, "after": None, "source": SOURCE}
+    schema = envelope("string")
+    chunk = only(
+        Decoder(DecodeOptions(), registry).decode(
+            records(Message(key, registry.encode(schema, gone)), Message(None, registry.encode(schema, truncate)))
+        )
+    )
+    assert chunk.rows.to_pydict() == {"id": [3, None], "c": [None, None]}
+    assert chunk.ops.tolist() == [Op.DELETE, Op.TRUNCATE]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda datum: datum + b"!", "trailing bytes"),
+        (lambda datum: datum[:-3], "truncated"),
+        (lambda datum: datum[:4] + b"\xff\xff\xff\xff\xff\x7f" + datum[5:], "truncated"),
+        (lambda datum: b"", "truncated"),
+    ],
+)
+def test_a_corrupt_datum_is_found_and_the_others_kept(spoil: Any, reason: str) -> None:
+    registry = SchemaRegistry()
+    sent = [event("c", after={"id": n, "name": f"row {n}"}).avro(registry) for n in range(50)]
+    for place in (17, 31):
+        whole = sent[place].value or b""
+        sent[place] = Message(sent[place].key, whole[:5] + spoil(whole[5:]))
+    decoded = Decoder(DecodeOptions(), registry).decode(records(*sent))
+    assert [bad.offset for bad in decoded.bad] == [17, 31]
+    assert {bad.reason for bad in decoded.bad} == {reason}
+    (chunk,) = decoded.chunks
+    expected = [n for n in range(50) if n not in (17, 31)]
+    assert chunk.offsets.tolist() == expected
+    assert chunk.rows.to_pydict() == {"id": expected, "name": [f"row {n}" for n in expected]}
+
+
+def test_a_shifted_datum_cannot_pass_for_its_neighbours() -> None:
+    reader = AvroBlock({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]})
+    with pytest.raises(CorruptBlockError):
+        reader.read([b"\x02\x04", b""], ["a"])
+    assert reader.read([b"\x02", b"\x04"], ["a"]).to_pydict() == {"a": [1, 2]}
+
+
+def test_an_enum_without_such_a_symbol_is_bad() -> None:
+    registry = SchemaRegistry()
+    schema = envelope(ENUM)
+    good, bad = (registry.encode(schema, value(n, "paid")) for n in (1, 2))
+    place = len(registry.datum({"type": "record", "name": "H", "fields": [{"name": "i", "type": "int"}]}, {"i": 2})) + 2
+    spoiled = bad[: 5 + place] + b"\x08" + bad[5 + place + 1 :]
+    decoded = Decoder(DecodeOptions(), registry).decode(records(Message(None, good), Message(None, spoiled)))
+    assert [(one.offset, one.reason, one.detail) for one in decoded.bad] == [
+        (1, "type mismatch", "column c: the enum has no symbol number 4")
+    ]
+    assert decoded.chunks[0].rows.column("c").to_pylist() == ["paid"]
+
+
+def test_a_string_that_is_not_utf8_is_bad() -> None:
+    reader = DatumReader({"type": "record", "name": "R", "fields": [{"name": "a", "type": "string"}]})
+    with pytest.raises(BadDatumError, match="a string is not UTF-8") as caught:
+        reader.read(b"\x04\xff\xfe")
+    assert caught.value.reason is BadReason.NOT_UTF8
+    registry = SchemaRegistry()
+    sent = [event("c", after={"id": n, "name": "@@"}).avro(registry) for n in range(3)]
+    sent[1] = Message(sent[1].key, (sent[1].value or b"").replace(b"@@", b"\xff\xfe"))
+    decoded = Decoder(DecodeOptions(), registry).decode(records(*sent))
+    assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(1, "not UTF-8")]
+    assert decoded.chunks[0].rows.column("id").to_pylist() == [0, 2]
+
+
+def test_an_unusable_writer_schema_is_a_bad_record() -> None:
+    registry = SchemaRegistry({1: json.dumps({"type": "record", "name": "R", "fields": "none"})})
+    (bad,) = Decoder(DecodeOptions(), registry).decode(records(Message(None, b"\0\0\0\0\1x"))).bad
+    assert bad.reason == "unusable schema"
+    assert bad.detail.startswith("confluent schema id 1: The Avro schema of a record has a record without fields")
+
+
+def test_a_primitive_writer_schema_is_no_change_event() -> None:
+    registry = SchemaRegistry({1: '"string"'})
+    (bad,) = Decoder(DecodeOptions(), registry).decode(records(Message(None, b"\0\0\0\0\1\2x"))).bad
+    assert bad.reason == "not a change event"
+
+
+def test_an_unknown_schema_is_asked_for_once_a_batch_and_again_in_the_next() -> None:
+    other = SchemaRegistry()
+    message = event("c", after={"id": 1, "name": "a"}, key=None).avro(other)
+    registry = SchemaRegistry()
+    decoder = Decoder(DecodeOptions(), registry)
+    assert [bad.reason for bad in decoder.decode(records(message, message)).bad] == ["unknown schema id"] * 2
+    assert len(registry.asked) == 1
+    registry.texts.update(other.texts)
+    assert len(only(decoder.decode(records(message, message)))) == 2
+    only(decoder.decode(records(message)))
+    assert len(registry.asked) == 2
+
+
+def test_null_op_and_null_source_have_their_reasons() -> None:
+    registry = SchemaRegistry()
+    schema = envelope("string")
+    schema["fields"][3]["type"] = ["null", "string"]
+    schema["fields"][2]["type"] = ["null", schema["fields"][2]["type"]]
+    nameless = SOURCE | {"table": None}
+    sent = [
+        value(1, "a"),
+        value(2, "a") | {"op": None},
+        value(3, "a") | {"source": None},
+        value(4, "a") | {"source": nameless},
+    ]
+    decoded = Decoder(DecodeOptions(), registry).decode(
+        records(*(Message(None, registry.encode(schema, one)) for one in sent))
+    )
+    assert [(bad.offset, bad.reason) for bad in decoded.bad] == [
+        (1, "missing op"),
+        (2, "missing source"),
+        (3, "missing source"),
+    ]
+    assert [chunk.rows.column("id").to_pylist() for chunk in decoded.chunks] == [[1]]
+
+
+def test_mongodb_documents_travel_in_avro_too() -> None:
+    registry = SchemaRegistry()
+    source = {
+        "type": "record",
+        "name": "Source",
+        "fields": [{"name": name, "type": ["null", "string"]} for name in ("connector", "db", "collection")]
+        + [{"name": "ts_ms", "type": "long"}, {"name": "ord", "type": "int"}],
+    }
+    schema = {
+        "type": "record",
+        "name": "Envelope",
+        "fields": [
+            {"name": "before", "type": ["null", "string"]},
+            {"name": "after", "type": ["null", "string"]},
+            {"name": "source", "type": source},
+            {"name": "op", "type": "string"},
+        ],
+    }
+    block = {"connector": "mongodb", "db": "shop", "collection": "orders", "ts_ms": 5000, "ord": 2}
+    key = registry.encode({"type": "record", "name": "Key", "fields": [{"name": "id", "type": "string"}]}, {"id": "7"})
+    sent = [
+        {"op": "c", "before": None, "after": '{"_id": 7}', "source": block},
+        {"op": "d", "before": None, "after": None, "source": block},
+    ]
+    chunk = only(
+        Decoder(DecodeOptions(), registry).decode(
+            records(*(Message(key, registry.encode(schema, one)) for one in sent))
+        )
+    )
+    assert chunk.schema.key == ("_id",)
+    assert chunk.rows.to_pydict() == {"_id": ["7", "7"], "document": ['{"_id": 7}', None]}
