@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -216,7 +217,7 @@ def summary_table(summary: RunSummary) -> Table:
     if summary.failures:
         table.add_row("failures retried", f"{summary.failures:,}")
     for name, parked in sorted(summary.parked.items()):
-        table.add_row(f"[yellow]parked[/] {name}", f"{parked.message}\nWhat to do: {parked.remedy}")
+        table.add_row(f"[yellow]parked[/] {escape(name)}", escape(f"{parked.message}\nWhat to do: {parked.remedy}"))
     return table
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from connectors.debezium.avro_reader import AvroReader, ReadPart
 from connectors.debezium.avro_records import AvroRecords
 from connectors.debezium.avro_registry import AvroReaders
-from connectors.debezium.event_group import EventGroup, NoImages
+from connectors.debezium.event_group import EventGroup, NoImages, present_mask
 from connectors.debezium.events import Bools, Int64s, SkipReason
 from connectors.debezium.flattened import is_metadata, metadata_fields, operations, topic_table
 from connectors.debezium.framing import AvroRows
-from connectors.debezium.json_layout import DocumentImages, present_mask
+from connectors.debezium.json_layout import DocumentImages
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.origin import RecordForm, form_of
 from connectors.debezium.physical import Images

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.debezium.event_group import absent_column
+from connectors.debezium.event_group import absent_column, present_mask
 from connectors.debezium.events import Int64s
 from connectors.debezium.physical import Images, Physical, is_nested, json_texts, physical_array, struct_array
 from connectors.debezium.schema import ConnectType, Field
@@ -112,7 +112,7 @@ class DictImages:
 
     def __init__(self, rows: list[dict[str, Any] | None]) -> None:
         self._rows = rows
-        self.present = np.fromiter((row is not None for row in rows), np.bool_, len(rows))
+        self.present = present_mask(rows)
 
     def column(self, column: Field) -> Physical:
         values = [None if row is None else row.get(column.name) for row in self._rows]

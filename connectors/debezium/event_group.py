@@ -5,13 +5,14 @@ The codecs give groups, :mod:`connectors.debezium.assembly` turns them into chun
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from connectors.debezium.events import Int64s
+from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.physical import Images, Physical
 from connectors.debezium.schema import Field, SourceTable
 from connectors.debezium.values import physical_type
@@ -83,3 +84,11 @@ class NoImages:
 def absent_column(column: Field, count: int) -> Physical:
     """A column that the images do not have."""
     return Physical(pa.nulls(count, physical_type(column)))
+
+
+def present_mask(images: Sequence[object]) -> Bools:
+    """The images that are not ``None``."""
+    absent = images.count(None)
+    if absent in (0, len(images)):
+        return np.full(len(images), absent == 0, dtype=np.bool_)
+    return np.fromiter((image is not None for image in images), np.bool_, len(images))

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from connectors.debezium.event_group import EventGroup, NoImages, absent_column
+from connectors.debezium.event_group import EventGroup, NoImages, absent_column, present_mask
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.flattened import metadata_fields, operations, topic_table
 from connectors.debezium.json_probe import DECODE_ERRORS
@@ -20,14 +20,6 @@ from connectors.debezium.origin import Origin
 from connectors.debezium.physical import Images, Physical
 from connectors.debezium.schema import Field
 from connectors.debezium.source_block import name_fields, position_members, tables_of
-
-
-def present_mask(images: Sequence[object]) -> Bools:
-    """The images that are not ``None``."""
-    absent = images.count(None)
-    if absent in (0, len(images)):
-        return np.full(len(images), absent == 0, dtype=np.bool_)
-    return np.fromiter((image is not None for image in images), np.bool_, len(images))
 
 
 class JsonImages:
@@ -46,7 +38,7 @@ class JsonImages:
         self._again = again
 
     def column(self, column: Field) -> Physical:
-        if column.name in self._struct.attributes:
+        if column.name in self._struct:
             return self._struct.column(self._rows, column)
         if self._again is None:
             return absent_column(column, len(self.present))

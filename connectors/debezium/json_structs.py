@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from operator import attrgetter
 from types import UnionType
@@ -41,40 +42,56 @@ class RowStruct:
     """
 
     def __init__(self, fields: Iterable[Field], *, required: bool = True, numeric_decimals: bool = False) -> None:
-        self.fields = tuple(fields)
-        self._numeric = numeric_decimals
+        self._columns: dict[str, _Column] = {}
         members: list[tuple[str, Any] | tuple[str, Any, Any]] = []
         names: dict[str, str] = {}
-        for number, field in enumerate(self.fields):
+        for number, field in enumerate(fields):
             attribute = f"f{number}"
             names[attribute] = field.name
-            members.append(_member(attribute, self._annotation(field), optional=field.optional or not required))
+            column = _column(field, attribute, numeric_decimals)
+            self._columns[field.name] = column
+            annotation = msgspec.Raw if column.raw else _annotation(column.kind)
+            members.append(_member(attribute, annotation, optional=field.optional or not required))
         self.type: type[msgspec.Struct] = msgspec.defstruct("Row", members, rename=names, kw_only=True, gc=False)
-        self.attributes: dict[str, str] = {name: attribute for attribute, name in names.items()}
         self.empty = self.type(
-            **{attribute: NULL if self._is_raw(self.fields[number]) else None for number, attribute in enumerate(names)}
+            **{
+                attribute: NULL if column.raw else None
+                for attribute, column in zip(names, self._columns.values(), strict=True)
+            }
         )
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
 
     def column(self, images: Sequence[msgspec.Struct], field: Field) -> Physical:
         """The column of ``field``, one value per image, as its physical type."""
-        values = list(map(attrgetter(self.attributes[field.name]), images))
-        kind = physical_type(field)
-        if self._is_raw(field):
-            if field.semantic == semantics.DECIMAL and field.type is ConnectType.BYTES:
-                return _decimal_bytes(values, decimal_scale(field), kind)
-            return text_array(map(_number_text if not is_nested(field, kind) else _compact, values))
-        if pa.types.is_struct(kind):
-            return struct_array(values, kind, getattr)
-        return physical_array(values, kind)
+        column = self._columns[field.name]
+        values = list(map(column.get, images))
+        if column.raw:
+            if pa.types.is_binary(column.kind):
+                return _decimal_bytes(values, decimal_scale(field), column.kind)
+            return text_array(map(_compact if is_nested(field, column.kind) else _number_text, values))
+        if isinstance(column.kind, pa.StructType):
+            return struct_array(values, column.kind, getattr)
+        return physical_array(values, column.kind)
 
-    def _is_raw(self, field: Field) -> bool:
-        kind = physical_type(field)
-        if pa.types.is_string(kind):
-            return field.type is not ConnectType.STRING
-        return self._numeric and field.semantic == semantics.DECIMAL and field.type is ConnectType.BYTES
 
-    def _annotation(self, field: Field) -> UnionType | type:
-        return msgspec.Raw if self._is_raw(field) else _annotation(physical_type(field))
+@dataclass(frozen=True)
+class _Column:
+    """How a column comes out of a struct; ``raw`` where its JSON text is kept."""
+
+    get: attrgetter[Any]
+    kind: pa.DataType
+    raw: bool
+
+
+def _column(field: Field, attribute: str, numeric_decimals: bool) -> _Column:
+    kind = physical_type(field)
+    if pa.types.is_string(kind):
+        raw = field.type is not ConnectType.STRING
+    else:
+        raw = numeric_decimals and field.semantic == semantics.DECIMAL and field.type is ConnectType.BYTES
+    return _Column(attrgetter(attribute), kind, raw)
 
 
 def _member(attribute: str, annotation: UnionType | type, *, optional: bool) -> tuple[str, Any] | tuple[str, Any, Any]:

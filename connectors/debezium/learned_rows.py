@@ -11,7 +11,7 @@ from connectors.debezium.event_group import EventGroup, NoImages
 from connectors.debezium.events import Int64s
 from connectors.debezium.flattened import is_metadata, metadata_field, operations
 from connectors.debezium.json_probe import DECODE_ERRORS, rejection
-from connectors.debezium.learned import RawImages, RawRow, learn
+from connectors.debezium.learned import PlainImages, PlainRow, learn
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.origin import Origin, RecordForm
 from connectors.debezium.physical import Images
@@ -19,15 +19,15 @@ from connectors.debezium.record_key import RecordKeys
 from connectors.debezium.source_block import position_members
 from connectors.debezium.verdicts import Verdicts
 
-_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_NO_MEMBERS: dict[str, msgspec.Raw] = {}
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_NO_MEMBERS: dict[str, Any] = {}
 
 
 class _Envelope(msgspec.Struct, gc=False):
     op: str
     source: dict[str, Any]
-    before: dict[str, msgspec.Raw] | None = None
-    after: dict[str, msgspec.Raw] | None = None
+    before: dict[str, Any] | None = None
+    after: dict[str, Any] | None = None
 
 
 _ENVELOPE = msgspec.json.Decoder(_Envelope)
@@ -74,7 +74,7 @@ def learned_groups(
         part = events[run.start : run.stop]
         if not part:
             continue
-        before: Images = RawImages([event.before for event in part])
+        before: Images = PlainImages([event.before for event in part])
         groups.append(
             EventGroup(
                 rows=places[run.start : run.stop],
@@ -86,7 +86,7 @@ def learned_groups(
                 },
                 fields=run.fields,
                 before=before if origin.form is RecordForm.ENVELOPE else NoImages(len(part)),
-                after=RawImages([event.after for event in part]),
+                after=PlainImages([event.after for event in part]),
                 learned=True,
             )
         )
@@ -96,8 +96,8 @@ def learned_groups(
 class _Event(msgspec.Struct):
     op: str
     source: dict[str, Any]
-    before: RawRow | None
-    after: RawRow | None
+    before: PlainRow | None
+    after: PlainRow | None
 
 
 def _envelope(body: bytes, origin: Origin, options: DecodeOptions) -> _Event:
@@ -108,8 +108,8 @@ def _envelope(body: bytes, origin: Origin, options: DecodeOptions) -> _Event:
 def _flattened(body: bytes, origin: Origin, options: DecodeOptions) -> _Event:
     prefix = options.metadata_prefix
     members = _OBJECT.decode(body)
-    said = {name: msgspec.json.decode(raw) for name, raw in members.items() if is_metadata(name, prefix)}
-    row = {name: raw for name, raw in members.items() if name not in said}
+    said = {name: value for name, value in members.items() if is_metadata(name, prefix)}
+    row = {name: value for name, value in members.items() if name not in said}
     source: dict[str, Any] = {}
     for member in position_members(origin.connector):
         name = metadata_field(member, said, prefix)
@@ -118,7 +118,7 @@ def _flattened(body: bytes, origin: Origin, options: DecodeOptions) -> _Event:
     return _Event(op, source, None, row)
 
 
-def _key_row(text: bytes | None) -> RawRow:
+def _key_row(text: bytes | None) -> PlainRow:
     if text is None:
         return _NO_MEMBERS
     return _OBJECT.decode(text)

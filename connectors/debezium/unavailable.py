@@ -20,6 +20,9 @@ from connectors.debezium.events import Bools
 from connectors.debezium.schema import ConnectType, Field
 from connectors.debezium.types import LogicalType, logical_type
 
+# Below so many values, looking at each costs less than calling Arrow.
+_FEW = 100
+
 
 class Placeholder:
     """Finds the placeholder in columns of physical type.
@@ -29,7 +32,7 @@ class Placeholder:
     """
 
     def __init__(self, content: bytes) -> None:
-        self._bytes = pa.scalar(content, pa.binary())
+        self._bytes = pa.array([content], pa.binary())
         text = content.decode("utf-8", "replace")
         encoded = base64.b64encode(content).decode()
         as_map = msgspec.json.encode({text: text}).decode()
@@ -38,21 +41,22 @@ class Placeholder:
         elements: list[list[str] | list[int]] = [[text], [encoded], [_name_uuid(content)], list(content)]
         nested = [msgspec.json.encode(element).decode() for element in elements] + [as_map]
         self._nested = pa.array(nested, pa.string())
+        self._known = frozenset([content, *texts, *nested])
 
     def mask(self, values: pa.Array, field: Field) -> Bools | None:
         """The cells that hold the placeholder; ``None`` when there are none."""
         if field.type is ConnectType.STRING:
-            found = pc.is_in(values, value_set=self._texts)
+            forms = self._texts
         elif field.type is ConnectType.BYTES and logical_type(field) is LogicalType.BYTES:
-            found = pc.fill_null(pc.equal(values, self._bytes), False)
+            forms = self._bytes
         elif field.type in (ConnectType.ARRAY, ConnectType.MAP) and pa.types.is_string(values.type):
-            found = pc.is_in(values, value_set=self._nested)
+            forms = self._nested
         else:
             return None
-        if not pc.any(found).as_py():
+        if len(values) <= _FEW and self._known.isdisjoint(values.to_pylist()):
             return None
-        mask: Bools = np.asarray(found, dtype=np.bool_)
-        return mask
+        mask: Bools = np.asarray(pc.is_in(values, value_set=forms), dtype=np.bool_)
+        return mask if mask.any() else None
 
 
 def _name_uuid(content: bytes) -> str:

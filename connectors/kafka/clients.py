@@ -18,14 +18,14 @@ from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, ClientOptionsError, KafkaAccessError, KafkaRequestError
 
 
-class _LibrdkafkaLog(logging.LoggerAdapter[logging.Logger]):
+class _LibrdkafkaLog:
     """librdkafka's own lines, for debugging only: what matters in them is raised as an error of the bridge."""
 
-    def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
-        super().log(logging.DEBUG, msg, *args, **kwargs)
+    def log(self, _level: int, line: str, *values: object) -> None:
+        _log.debug(line, *values)
 
 
-_log = _LibrdkafkaLog(logging.getLogger(__name__), {})
+_log = logging.getLogger(__name__)
 _TLS_ALERT = "ssl/tls alert"
 _ACCESS = frozenset(
     {
@@ -75,21 +75,21 @@ class Connection:
             ClientOptionsError: librdkafka does not take an option, or a file that one names.
         """
         try:
-            return AdminClient(self._all({}), logger=_log)
+            return AdminClient(self._all({}), logger=_LibrdkafkaLog())
         except (KafkaException, ValueError, TypeError) as problem:
             raise self._unusable(problem) from problem
 
     def consumer(self, own: dict[str, str | int | bool]) -> Consumer:
         """A consumer with the caller's own options over the configured ones; raises as :meth:`admin`."""
         try:
-            return Consumer(self._all(own), logger=_log)
+            return Consumer(self._all(own), logger=_LibrdkafkaLog())
         except (KafkaException, ValueError, TypeError) as problem:
             raise self._unusable(problem) from problem
 
     def producer(self, own: dict[str, str | int | bool]) -> Producer:
         """A producer with the caller's own options over the configured ones; raises as :meth:`admin`."""
         try:
-            return Producer(self._all(own), logger=_log)
+            return Producer(self._all(own), logger=_LibrdkafkaLog())
         except (KafkaException, ValueError, TypeError) as problem:
             raise self._unusable(problem) from problem
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
+from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -26,7 +27,7 @@ def show_version(entry: HistoryEntry, console: Console) -> None:
     """Everything about one version."""
     console.print(Group(_headline(entry), *_indented(_offsets(entry)), *_indented(_files(entry)), *_changes(entry)))
     if entry.pending:
-        console.print(f"  not yet known to be published: {', '.join(entry.pending)}")
+        console.print(f"  not yet known to be published: {', '.join(entry.pending)}", markup=False)
     if entry.counters:
         console.print("  " + ", ".join(f"{name}: {count:,}" for name, count in entry.counters.items()), style="dim")
     if not entry.complete:
@@ -76,7 +77,7 @@ def _offsets(entry: HistoryEntry) -> Table | None:
     table = Table("topic", "partition", "from", "to", "offsets")
     for topic, partitions in sorted(entry.moved.items()):
         for partition, (start, end) in partitions.items():
-            table.add_row(topic, str(partition), f"{start:,}", f"{end:,}", f"{end - start:,}")
+            table.add_row(escape(topic), str(partition), f"{start:,}", f"{end:,}", f"{end - start:,}")
     return table
 
 
@@ -85,7 +86,9 @@ def _files(entry: HistoryEntry) -> Table | None:
         return None
     table = Table("table", "file", "rows", "size", "sha256")
     for file in entry.files:
-        table.add_row(file.table, str(file.sequence), rows_text(file.rows), size_text(file.bytes), file.sha256[:16])
+        table.add_row(
+            escape(file.table), str(file.sequence), rows_text(file.rows), size_text(file.bytes), file.sha256[:16]
+        )
     return table
 
 

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from connectors.errors import BridgeError
@@ -65,7 +66,7 @@ def show_status(status: Status, console: Console) -> None:
         console.print(_tables(report))
         for table in report.tables:
             if table.parked is not None:
-                console.print(_parked_text(table), style="yellow")
+                console.print(_parked_text(table), style="yellow", markup=False)
         if report.counters:
             console.print(", ".join(f"{name}: {count:,}" for name, count in report.counters.items()), style="dim")
     if status.kafka_error is not None:
@@ -83,7 +84,7 @@ def _tables(report: StatusReport) -> Table:
     for one in report.tables:
         number = f"{one.last_number:,}" if one.pending is None else f"{one.last_number:,} (pending)"
         table.add_row(
-            one.name,
+            escape(one.name),
             f"[{_COLOURS[one.status]}]{one.status}[/]",
             number,
             rows_text(one.rows),

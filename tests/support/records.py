@@ -87,7 +87,7 @@ class Table:
 
     def truncate(self, lsn: int | Position = 0) -> Record:
         value = json.loads(self._record("c", None, {"id": 0}, lsn).value or b"")
-        payload = value["payload"] if "payload" in value else value
+        payload = value.get("payload", value)
         payload |= {"op": "t", "after": None}
         return Record(self.topic, self.partition, None, json.dumps(value).encode(), self._run_header())
 

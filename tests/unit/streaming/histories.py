@@ -97,12 +97,13 @@ class Case:
 
     Attributes:
         rows: what the table must contain in the end, by key.
+        loaded: how many rows the snapshot had; the later ones count on from there in their column ``step``.
         batches: (start, end) of the micro-batches, the last of which ends where Kafka does.
-        repeats: whether anything was sent twice.
     """
 
     log: Log
     rows: list[Row]
+    loaded: int
     batches: list[tuple[Offsets, Offsets]]
 
 
@@ -119,7 +120,8 @@ def cases(draw: st.DrawFn, *, crashes: bool = True, failovers: bool = True) -> C
     history.load(draw(st.sets(st.integers(0, KEYS - 1))))
     _live(draw, history, failovers=failovers)
     log = _emitted(draw, history, crashes=crashes)
-    return Case(log, [history.rows[key] for key in sorted(history.rows)], _cut(draw, log))
+    rows = [history.rows[key] for key in sorted(history.rows)]
+    return Case(log, rows, history.snapshot, _cut(draw, log))
 
 
 @st.composite
@@ -137,7 +139,9 @@ def _live(draw: st.DrawFn, history: History, *, failovers: bool) -> None:
     key = st.integers(0, KEYS - 1)
     kind = st.sampled_from(["change", "change", "delete", "move", "move in one event"])
     change = st.tuples(kind, key, key, st.integers(1, 3 * COMMIT_STEP))
-    transactions = st.lists(st.lists(change, min_size=1, max_size=3), max_size=8)
+    transactions = st.lists(
+        st.lists(change, min_size=1, max_size=3, unique_by=lambda each: each[3]), max_size=8
+    )
     commit = 10 * COMMIT_STEP
     for transaction in draw(transactions):
         if failovers and draw(st.integers(0, 9)) == 0:

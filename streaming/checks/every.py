@@ -1,0 +1,73 @@
+"""All checks of one settings file, in the order in which a start would meet what they look at."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+from connectors.errors import BridgeError
+from connectors.landing_zone.ledger.state import LedgerState
+from streaming.checkpoint import Checkpoint
+from streaming.checks.check import Check, failed, ok, problem
+from streaming.checks.kafka import check_registry, check_topics_of
+from streaming.checks.ledger import check_ledger
+from streaming.checks.machine import check_checkpoint_folder, check_java
+from streaming.checks.records import check_records
+from streaming.checks.storage import check_owner, check_storage
+from streaming.job_options import job_options
+from streaming.kafka_options import kafka_config, registry_config
+from streaming.settings import BridgeSettings, SettingsError, load_settings
+from streaming.zone_reading import head_state, state_storage, zone_storage
+
+
+def check_all(config: Path) -> Iterator[Check]:
+    """Look at everything, one after the other. Writes nothing but proof files, and does not claim the ledger.
+
+    Args:
+        config: the settings file; when it cannot be used, its problems are all that can be told.
+    """
+    try:
+        settings = load_settings(config)
+        job = job_options(settings)
+    except SettingsError as error:
+        yield from _settings_problems(error)
+        return
+    except BridgeError as error:
+        yield failed("settings", error)
+        return
+    yield ok("settings", f"{config}: source {settings.name}")
+    yield from check_java()
+    yield from check_checkpoint_folder(settings.checkpoint)
+    yield from check_registry(registry_config(settings))
+    present = yield from check_topics_of(settings)
+    state = yield from _check_storages(settings)
+    if state is None:
+        return
+    yield from check_ledger(state, present, Checkpoint(settings.checkpoint))
+    if present:
+        yield from check_records(kafka_config(settings), present, job, state)
+
+
+def _check_storages(settings: BridgeSettings) -> Generator[Check, None, LedgerState | None]:
+    """Both storages and the zone's owner; returns the ledger's state, or None when it cannot be read."""
+    try:
+        zone, state = zone_storage(settings), state_storage(settings)
+    except BridgeError as error:
+        yield failed("storage", error)
+        return None
+    yield from check_storage("landing zone", zone)
+    yield from check_storage("state", state)
+    try:
+        head = head_state(state)
+    except BridgeError as error:
+        yield failed("ledger", error)
+        return None
+    yield from check_owner(zone, head)
+    return head
+
+
+def _settings_problems(error: SettingsError) -> Iterator[Check]:
+    if not error.problems:
+        yield failed("settings", error)
+    for one in error.problems:
+        yield problem("settings", str(one), error.remedy)

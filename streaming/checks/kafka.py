@@ -1,0 +1,115 @@
+"""The broker, the topics and what they keep, the dead-letter topic, and the schema registry."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+
+from connectors.debezium.errors import UnknownSchemaError
+from connectors.debezium.wire import SchemaIdKind
+from connectors.errors import BridgeError
+from connectors.kafka.registry import Registry
+from connectors.kafka.registry_config import RegistryConfig
+from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from streaming.checks.check import Check, failed, ok, problem, warning
+from streaming.kafka_options import kafka_config, subscription
+from streaming.policies import OnBadRecord
+from streaming.settings import BridgeSettings
+from streaming.wording import count_text, seconds_text
+
+KAFKA_SECONDS = 10.0
+SHORT_RETENTION_MS = 24 * 3600 * 1000
+"""Retention below this leaves little time to mend anything; 24 hours."""
+
+_NO_SUCH_ID = 2**31 - 1
+
+
+def check_topics_of(settings: BridgeSettings) -> Generator[Check, None, dict[str, TopicDescription] | None]:
+    """The broker answers and has the subscribed topics; returns them, or None when they are not known."""
+    try:
+        admin = Admin(kafka_config(settings), timeout=KAFKA_SECONDS)
+        names = admin.topic_names()
+    except BridgeError as error:
+        yield failed("kafka", error)
+        return None
+    yield ok("kafka", f"{settings.kafka.bootstrap_servers} answers and shows {count_text(len(names), 'topic')}")
+    yield from _check_dead_letters(settings, admin, names)
+    try:
+        present = describe_topics(admin, subscription(settings))
+    except BridgeError as error:
+        yield failed("topics", error)
+        return None
+    if not present:
+        yield warning(
+            "topics",
+            f"no topic matches the pattern {settings.kafka.pattern}",
+            "correct kafka.pattern, or start the connector; topics that appear later are picked up",
+        )
+    for name, topic in present.items():
+        yield check_topic(name, topic)
+    return present
+
+
+def check_topic(name: str, topic: TopicDescription) -> Check:
+    """How long a topic keeps its records, and whether it keeps all of them."""
+    subject = f"topic {name}"
+    held = sum(end - start for start, end in topic.partitions.values())
+    detail = f"{count_text(len(topic.partitions), 'partition')}, {count_text(held, 'offset')}"
+    if topic.cleanup_policy is not None and "compact" in topic.cleanup_policy:
+        return warning(
+            subject,
+            f"{detail}; cleanup.policy is {topic.cleanup_policy}: compaction removes events that are not landed yet",
+            "set cleanup.policy to delete: the newest state of each row would land, but not every change",
+        )
+    if topic.retention_ms is None:
+        return warning(
+            subject,
+            f"{detail}; this user may not see how long it keeps records",
+            "make sure that retention is longer than the longest outage, or grant DESCRIBE_CONFIGS on the topic",
+        )
+    if 0 <= topic.retention_ms < SHORT_RETENTION_MS:
+        return warning(
+            subject,
+            f"{detail}; it keeps records for {seconds_text(topic.retention_ms / 1000)} only",
+            "give it a longer retention.ms than the longest outage: what is removed before it landed is lost",
+        )
+    keeps = "for ever" if topic.retention_ms < 0 else f"for {seconds_text(topic.retention_ms / 1000)}"
+    return ok(subject, f"{detail}; keeps records {keeps}")
+
+
+def check_registry(config: RegistryConfig | None) -> Iterator[Check]:
+    """The registry answers: asked for a schema that nobody has, it says so."""
+    if config is None:
+        yield ok("registry", "none in the settings; Avro records could not be read")
+        return
+    try:
+        Registry(config).avro_schema(_NO_SUCH_ID, SchemaIdKind.CONFLUENT)
+    except UnknownSchemaError:
+        pass
+    except BridgeError as error:
+        yield failed("registry", error)
+        return
+    yield ok("registry", f"{config.url} answers")
+
+
+def _check_dead_letters(settings: BridgeSettings, admin: Admin, names: list[str]) -> Iterator[Check]:
+    topic = settings.dead_letter_topic
+    if settings.tables.on_bad_record is OnBadRecord.FAIL:
+        yield ok("dead letters", "not used: a record that cannot be decoded stops the job (on_bad_record: fail)")
+        return
+    if topic not in names:
+        yield ok("dead letters", f"{topic} does not exist yet; the first run creates it if this user may")
+        return
+    try:
+        found: Mapping[str, TopicDescription] = describe_topics(admin, [topic])
+    except BridgeError as error:
+        yield failed("dead letters", error)
+        return
+    if found[topic].cleanup_policy not in (None, "delete"):
+        yield problem(
+            "dead letters",
+            f"{topic} has cleanup.policy {found[topic].cleanup_policy}: letters could vanish",
+            "set its cleanup.policy to delete",
+        )
+        return
+    held = sum(end - start for start, end in found[topic].partitions.values())
+    yield ok("dead letters", f"{topic} holds {count_text(held, 'letter')}")

@@ -1,0 +1,80 @@
+"""The ledger: it opens, it goes on where Kafka can follow, and no table stands still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from connectors.errors import BridgeError
+from connectors.kafka.topics import TopicDescription
+from connectors.landing_zone.ledger.state import LedgerState
+from streaming.checkpoint import Checkpoint, agrees
+from streaming.checks.check import Check, failed, ok, warning
+from streaming.startup import check_topics, offsets_to_land
+from streaming.wording import count_text
+
+
+def check_ledger(
+    state: LedgerState, present: Mapping[str, TopicDescription] | None, checkpoint: Checkpoint
+) -> Iterator[Check]:
+    """What the ledger says, compared with Kafka's topics and Spark's checkpoint.
+
+    Args:
+        present: the subscribed topics; None when they are not known.
+    """
+    if state.version == 0:
+        yield ok("ledger", "empty: the first run begins it")
+    else:
+        yield ok(
+            "ledger",
+            f"version {state.version:,}, epoch {state.epoch}, last written by {state.writer}; "
+            f"{count_text(len(state.tables), 'table')}, {count_text(len(state.pending), 'file')} to publish",
+        )
+    for name, table in sorted(state.tables.items()):
+        if table.parked is not None:
+            parked = table.parked
+            where = f"{parked.topic}/{parked.partition}/{parked.offset}"
+            detail = f"parked ({parked.reason}) at {where}: {parked.message}"
+            yield warning(f"table {name}", detail, parked.remedy)
+    if present is not None:
+        yield from _check_offsets(state, present)
+        yield from _check_checkpoint(state, present, checkpoint)
+
+
+def _check_offsets(state: LedgerState, present: Mapping[str, TopicDescription]) -> Iterator[Check]:
+    wrong = False
+    for topic, recorded in sorted(state.topics.items()):
+        if topic not in present:
+            yield warning(
+                f"ledger offsets of {topic}",
+                "the settings no longer subscribe to this topic, or it is gone: its tables get nothing new",
+                "subscribe to it again under kafka if its tables are to go on",
+            )
+            continue
+        try:
+            check_topics(replace(state, topics={topic: recorded}), present)
+        except BridgeError as error:
+            wrong = True
+            yield failed(f"ledger offsets of {topic}", error)
+    if not wrong:
+        waiting = count_text(offsets_to_land(state, present), "offset")
+        yield ok("ledger offsets", f"Kafka holds everything that is not landed: {waiting}")
+
+
+def _check_checkpoint(
+    state: LedgerState, present: Mapping[str, TopicDescription], checkpoint: Checkpoint
+) -> Iterator[Check]:
+    start = checkpoint.next_start()
+    if start is None:
+        yield ok("checkpoint", "none to go on from: a new one begins where the ledger ends")
+        return
+    recorded = {topic: offsets.partitions for topic, offsets in state.topics.items() if topic in present}
+    if agrees(start, recorded, {topic: found.partitions for topic, found in present.items()}):
+        yield ok("checkpoint", "goes on where the ledger ends")
+    else:
+        yield warning(
+            "checkpoint",
+            "does not go on where the ledger ends",
+            "nothing: the next start sets it aside, and a new one begins where the ledger ends",
+        )

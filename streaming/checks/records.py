@@ -1,0 +1,132 @@
+"""The last records of each topic, read and decoded as the job would: are they events, of which tables, with a key?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from connectors.debezium.decoder import Decoder
+from connectors.debezium.events import Decoded, RawRecords
+from connectors.errors import BridgeError
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.raw import read_records
+from connectors.kafka.registry import Registry
+from connectors.kafka.topics import TopicDescription
+from connectors.landing_zone.ledger.state import LedgerState
+from connectors.landing_zone.side_by_side import side_by_side
+from streaming.checks.check import Check, failed, ok, warning
+from streaming.plan import BatchPlan, JobOptions
+from streaming.policies import OnMissingKey
+from streaming.tables import TableDirectory
+from streaming.wording import count_text
+
+SAMPLE = 20
+"""Newest records that are looked at, per partition."""
+PARTITIONS = 4
+"""Partitions that are looked at, per topic: those that hold the most."""
+THREADS = 8
+_READ_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class _Place:
+    topic: str
+    partition: int
+    start: int
+    end: int
+
+
+def check_records(
+    config: KafkaConfig, present: Mapping[str, TopicDescription], job: JobOptions, state: LedgerState
+) -> Iterator[Check]:
+    """What the newest records of every topic are."""
+    try:
+        decoder = Decoder(job.decode, Registry(job.registry) if job.registry is not None else None)
+    except BridgeError as error:
+        yield failed("records", error)
+        return
+    places = [place for topic, found in present.items() for place in _places(topic, found)]
+    read = side_by_side(lambda place: _read(config, place), places, threads=THREADS)
+    for topic, found in present.items():
+        pieces = [piece for place, piece in zip(places, read, strict=True) if place.topic == topic]
+        errors = [piece for piece in pieces if isinstance(piece, BridgeError)]
+        if errors:
+            yield failed(f"records of {topic}", errors[0])
+            continue
+        try:
+            records = [one for piece in pieces if not isinstance(piece, BridgeError) for one in piece]
+            decoded = [decoder.decode(one) for one in records]
+            yield from describe_records(topic, len(found.partitions), decoded, job, state)
+        except BridgeError as error:
+            yield failed(f"records of {topic}", error)
+
+
+def describe_records(
+    topic: str, partitions: int, decoded: Sequence[Decoded], job: JobOptions, state: LedgerState
+) -> Iterator[Check]:
+    """What a sample of a topic's records means for the bridge.
+
+    Raises:
+        BridgeError: a table's name cannot become a folder's.
+    """
+    subject = f"records of {topic}"
+    bad = [record for one in decoded for record in one.bad]
+    if bad:
+        first = bad[0]
+        yield warning(
+            subject,
+            f"{count_text(len(bad), 'record')} of the newest cannot be decoded; "
+            f"offset {first.offset} of partition {first.partition}: {first.reason}, {first.detail}",
+            f"look at it: cdc-bridge explain CONFIG --topic {topic} --partition {first.partition} "
+            f"--offset {first.offset}; tables.on_bad_record decides what becomes of such records",
+        )
+    keyed: dict[str, bool] = {}
+    directory = TableDirectory(BatchPlan(job, state.epoch, 0, "check", {}, dict(state.tables)))
+    for chunk in (chunk for one in decoded for chunk in one.chunks):
+        name, table = directory.find(chunk.table)
+        has_key = bool(chunk.schema.key)
+        keyed[name] = keyed.get(name, True) and has_key
+        if not has_key and job.options_for(chunk.table).on_missing_key is OnMissingKey.PARK and not table.sequence:
+            yield warning(
+                f"table {name}",
+                f"the records of {topic} carry no key: the table would be parked at its first event",
+                "declare its key columns (tables.overrides[].keys), or set policies.on_missing_key to append",
+            )
+    if partitions > 1 and not all(keyed.values()):
+        yield warning(
+            subject,
+            f"records without a key are spread over {partitions} partitions: changes of one row may change places",
+            "give the table a key at the source, or the topic one partition",
+        )
+    skipped = sum(sum(one.skipped.values()) for one in decoded)
+    known = [
+        f"{name} ({'known' if name in state.tables else 'new'}{'' if key else ', no key'})"
+        for name, key in keyed.items()
+    ]
+    if known:
+        yield ok(subject, f"the newest are events of {', '.join(sorted(known))}")
+    elif not bad:
+        what = f"the newest {count_text(skipped, 'record')} carry no rows" if skipped else "there are none yet"
+        yield ok(subject, what)
+
+
+def _places(topic: str, found: TopicDescription) -> list[_Place]:
+    filled = sorted(
+        ((end - start, partition) for partition, (start, end) in found.partitions.items() if end > start), reverse=True
+    )
+    return [
+        _Place(
+            topic,
+            partition,
+            max(found.partitions[partition][1] - SAMPLE, found.partitions[partition][0]),
+            found.partitions[partition][1],
+        )
+        for _, partition in filled[:PARTITIONS]
+    ]
+
+
+def _read(config: KafkaConfig, place: _Place) -> list[RawRecords] | BridgeError:
+    try:
+        return list(read_records(config, place.topic, place.partition, place.start, place.end, timeout=_READ_SECONDS))
+    except BridgeError as error:
+        return error

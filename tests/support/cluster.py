@@ -1,0 +1,122 @@
+"""The tests' Kafka cluster: topics with names of their own, records put where a test wants them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from confluent_kafka import KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.dead_letters import DeadLetter, read_dead_letters
+from connectors.kafka.embedded_broker import MAX_MESSAGE_BYTES
+from streaming.demo.workload import Record
+
+SECONDS = 30
+
+
+class Cluster:
+    """One test's view of the cluster.
+
+    Attributes:
+        prefix: of all of its topics; no other test's begins so.
+    """
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        self.bootstrap_servers = bootstrap_servers
+        self.prefix = f"t{uuid.uuid4().hex[:8]}"
+        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+        self._producer = Producer(self._options())
+
+    def topic(self, name: str = "orders", partitions: int = 1, **settings: str) -> str:
+        """Create ``<prefix>.<name>``; returns its name."""
+        topic = f"{self.prefix}.{name}"
+        config = {key.replace("_", "."): value for key, value in settings.items()}
+        self._admin.create_topics([NewTopic(topic, partitions, 1, config=config)])[topic].result(SECONDS)
+        _until(lambda: self._has(topic, partitions))
+        return topic
+
+    def send(self, *records: Record) -> None:
+        """Append the records; they have arrived when it returns."""
+        _produce(self._producer, records)
+
+    def send_transactions(self, *transactions: tuple[list[Record], bool]) -> None:
+        """Append the records of each transaction, which is then committed (True) or aborted."""
+        producer = Producer(self._options({"transactional.id": f"{self.prefix}-{uuid.uuid4().hex[:6]}"}))
+        producer.init_transactions(SECONDS)
+        for records, commit in transactions:
+            producer.begin_transaction()
+            _produce(producer, records)
+            if commit:
+                producer.commit_transaction(SECONDS)
+            else:
+                producer.abort_transaction(SECONDS)
+
+    def expire(self, topic: str, partition: int, before: int) -> None:
+        """Remove the records below an offset, as retention does."""
+        wanted = TopicPartition(topic, partition, before)
+        for future in self._admin.delete_records([wanted]).values():
+            future.result(SECONDS)
+
+    def delete(self, topic: str) -> None:
+        self._admin.delete_topics([topic])[topic].result(SECONDS)
+        _until(lambda: not self._has(topic, 0))
+
+    def widen(self, topic: str, partitions: int) -> None:
+        """Raise the number of partitions."""
+        self._admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(SECONDS)
+        _until(lambda: self._has(topic, partitions))
+
+    def letters(self, topic: str) -> list[DeadLetter]:
+        """The dead letters in a topic, by the coordinates of their records."""
+        found = read_dead_letters(KafkaConfig(self.bootstrap_servers), topic)
+        return sorted(found, key=lambda each: (each.record.topic, each.record.partition, each.record.offset))
+
+    def _options(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
+        return {
+            "bootstrap.servers": self.bootstrap_servers,
+            "message.max.bytes": MAX_MESSAGE_BYTES,
+            "linger.ms": 5,
+            **(more or {}),
+        }
+
+    def _has(self, topic: str, partitions: int) -> bool:
+        try:
+            known = self._admin.list_topics(topic, timeout=SECONDS).topics[topic]
+        except KafkaException:
+            return False
+        return known.error is None and len(known.partitions) >= partitions
+
+
+def _produce(producer: Producer, records: Iterable[Record]) -> None:
+    failures: list[str] = []
+
+    def delivered(error: object, _: object) -> None:
+        if error is not None:
+            failures.append(str(error))
+
+    for record in records:
+        while True:
+            try:
+                producer.produce(
+                    record.topic,
+                    record.value,
+                    record.key,
+                    partition=record.partition,
+                    headers=list(record.headers),
+                    on_delivery=delivered,
+                )
+                break
+            except BufferError:
+                producer.poll(0.1)
+    assert producer.flush(SECONDS) == 0
+    assert failures == []
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    for _ in range(10_000):
+        if condition():
+            return
+    raise AssertionError("the cluster did not do it")
