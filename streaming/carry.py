@@ -50,8 +50,12 @@ def table_high_water(state: TableState) -> HighWater | None:
     ]
     if not keys:
         return None
-    words = max(keys)
-    return HighWater(epoch=words[0] >> 32, words=words)
+    return HighWater(max(keys))
+
+
+def loaded_position(state: TableState) -> tuple[int, int]:
+    """The highest position of a loading snapshot's row; zeros before the first."""
+    return (int(state.loaded[:16], 16), int(state.loaded[16:], 16)) if state.loaded else (0, 0)
 
 
 def _phase_number(phase: Phase) -> int:

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from connectors.errors import BridgeError
-from streaming.commands import config, version
+from streaming.commands import check, config, demo, explain, ledger, replay, run, status, verify, version
 from streaming.console import show_error, show_unexpected
 
 DEBUG_VARIABLE = "CDC_BRIDGE_DEBUG"
@@ -27,7 +27,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_EXPLAIN_EXAMPLE = "Example: cdc-bridge explain bridge.yaml --topic shop.public.orders --offset 4711"
+
+app.command("run", epilog="Example: cdc-bridge run bridge.yaml --once")(run.run)
+app.command("check", epilog="Example: cdc-bridge check bridge.yaml")(check.check)
+app.command("explain", epilog=_EXPLAIN_EXAMPLE)(explain.explain)
+app.command("status", epilog="Example: cdc-bridge status bridge.yaml --json")(status.status)
+app.command("replay", epilog="Example: cdc-bridge replay /zones/shop --to parquet out")(replay.replay)
+app.command("verify", epilog="Example: cdc-bridge verify /zones/shop")(verify.verify)
+app.add_typer(ledger.app, name="ledger")
 app.add_typer(config.app, name="config")
+app.command("demo", epilog="Example: cdc-bridge demo --keep demo-output")(demo.demo)
 app.command("version", epilog="Example: cdc-bridge version --json")(version.version)
 
 

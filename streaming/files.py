@@ -43,6 +43,15 @@ def file_extension(options: TableOptions) -> str:
             return delimited_format(options).file_extension
 
 
+def column_separator(options: TableOptions) -> str:
+    """What separates the columns of a table's text files; empty for other formats."""
+    match options.file_format:
+        case FileFormat.PARQUET:
+            return ""
+        case FileFormat.DELIMITED:
+            return options.column_separator
+
+
 class TableFile:
     """One table's file in one attempt at one micro-batch."""
 
@@ -167,11 +176,13 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
         "source": state.source,
         "folder": state.folder,
         "extension": state.extension,
+        "column_separator": state.column_separator,
         "status": state.status,
         "keys": state.keys,
         "snapshot": state.snapshot,
         "partitions": state.partitions,
         "streamed_runs": state.streamed_runs,
+        "loaded": state.loaded,
         "tainted": state.tainted,
         "parked": state.parked,
     }

@@ -21,13 +21,29 @@ from streaming.rows import Int32s, OrderedRows
 class HighWater:
     """The highest merge key that the table has seen in any partition, for proofs that a row is new.
 
+    Only within the key's own epoch does a comparison prove anything.
+
     Attributes:
-        epoch: the only epoch in which a comparison proves anything.
         words: the merge key's three words.
     """
 
-    epoch: int
     words: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What proves that a created row is new to the table.
+
+    Attributes:
+        high: the table's high water before these events.
+        loaded: the highest position of a loading snapshot's row: a stream may begin before its snapshot was taken, so
+            what was created up to there may have been loaded.
+        certain: how many of these events, from the first on, come before anything was left out.
+    """
+
+    high: HighWater
+    loaded: tuple[int, int]
+    certain: int
 
 
 @dataclass(frozen=True)
@@ -46,14 +62,14 @@ class Marked:
 
 
 def mark(
-    events: OrderedRows, rows: pa.RecordBatch, markers: Markers, keys: tuple[str, ...], proof: HighWater | None
+    events: OrderedRows, rows: pa.RecordBatch, markers: Markers, keys: tuple[str, ...], proof: Proof | None
 ) -> Marked:
     """Row markers for events without truncates.
 
     Args:
         rows: what lands of each event: one row per event, columns named by source.
         keys: the table's key columns; empty for a table that can only append: every row is an insert.
-        proof: the table's high water before these events; None when nothing can be proven (a tainted table).
+        proof: None when nothing can be proven (a tainted table).
     """
     straight = np.arange(len(events), dtype=np.int64)
     if not keys:
@@ -63,7 +79,8 @@ def mark(
     chosen[events.ops == Op.DELETE] = RowMarker.DELETE
     proven: Bools = np.zeros(len(events), np.bool_)
     if markers is Markers.NATURAL and proof is not None and events.positioned:
-        proven = _above_all_before(events.keys, proof)
+        proven = _above_all_before(events.keys, proof.high) & ~at_or_below(events.keys[:, 1:], proof.loaded)
+        proven[proof.certain :] = False
         chosen[(events.ops == Op.CREATE) & proven] = RowMarker.INSERT
     if not len(events.key_changed):
         return Marked(rows, chosen, straight)
@@ -71,32 +88,28 @@ def mark(
     return _split_key_changes(events, rows, chosen)
 
 
-def _above_all_before(keys: UInt64s, proof: HighWater) -> Bools:
-    """Rows whose merge key is above the high water and above every row before them, in the proof's epoch."""
-    words = np.vstack([np.array([proof.words], np.uint64), keys])
-    above = np.zeros(len(keys), np.bool_)
-    undecided = np.ones(len(keys), np.bool_)
-    for word in range(3):
-        above |= undecided & (words[1:, word] > words[:-1, word])
-        undecided &= words[1:, word] == words[:-1, word]
-    same_epoch = (keys[:, 0] >> np.uint64(32)) == np.uint64(proof.epoch)
-    # Merge keys never fall inside a partition, but across a merge's end they may: compare with the running maximum.
-    if _falls(words):
-        high = proof.words
-        for index, row in enumerate(keys.tolist()):
-            above[index] = tuple(row) > high
-            high = max(high, tuple(row))
-    proven: Bools = above & same_epoch
-    return proven
+def _above_all_before(keys: UInt64s, high: HighWater) -> Bools:
+    """Rows whose merge key is above the high water and above every row before them, in the high water's epoch.
+
+    A slice's keys ascend, but may begin below the high water; a row below it is not above all before.
+    """
+    words = np.vstack([np.array([high.words], np.uint64), keys])
+    new: Bools = ~at_or_below(keys, high.words) & below(words[:-1], words[1:])
+    same_epoch: Bools = (keys[:, 0] >> np.uint64(32)) == np.uint64(high.words[0] >> 32)
+    return new & same_epoch
 
 
-def _falls(words: UInt64s) -> bool:
-    lower = np.zeros(len(words) - 1, np.bool_)
-    undecided = np.ones(len(words) - 1, np.bool_)
-    for word in range(3):
-        lower |= undecided & (words[1:, word] < words[:-1, word])
-        undecided &= words[1:, word] == words[:-1, word]
-    return bool(lower.any())
+def at_or_below(rows: UInt64s, limit: tuple[int, ...]) -> Bools:
+    """Row by row, not above ``limit``, word by word."""
+    return ~below(np.array([limit], np.uint64), rows)
+
+
+def below(left: UInt64s, right: UInt64s) -> Bools:
+    """Row by row, left before right, word by word; one of them may be a single row."""
+    less: Bools = np.zeros(max(len(left), len(right)), np.bool_)
+    for word in reversed(range(right.shape[1])):
+        less = (left[:, word] < right[:, word]) | ((left[:, word] == right[:, word]) & less)
+    return less
 
 
 def _split_key_changes(events: OrderedRows, rows: pa.RecordBatch, chosen: Int32s) -> Marked:

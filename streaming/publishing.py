@@ -9,6 +9,7 @@ import msgspec
 
 from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
+from connectors.landing_zone.delimited_format import DelimitedFormat
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked, TableState, TableStatus
@@ -16,9 +17,8 @@ from connectors.landing_zone.metadata import metadata_of
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.redo import Published
 from connectors.landing_zone.schema import PinnedSchema
-from streaming.files import delimited_format
-from streaming.plan import JobOptions
-from streaming.policies import FileFormat
+from streaming.files import file_extension
+from streaming.plan import JobOptions, TableOptions
 
 ZONE_REASON = "zone:"
 """Reasons of tables that stand still because of their folder begin so; their files stay pending."""
@@ -75,9 +75,15 @@ def table_metadata(files: Mapping[str, LandedFile], state: LedgerState, job: Job
 
 def _metadata(table: TableState, state: LedgerState, job: JobOptions) -> bytes:
     schema = msgspec.json.decode(state.schemas[table.schema], type=PinnedSchema)
-    options = job.options_for(SourceTable(*table.source))
-    text = delimited_format(options) if options.file_format is FileFormat.DELIMITED else None
-    return metadata_of(schema, text).to_json()
+    return metadata_of(schema, _text_format(table, job)).to_json()
+
+
+def _text_format(table: TableState, job: JobOptions) -> DelimitedFormat | None:
+    """The format that the table's files were written in; the settings may ask for another one by now."""
+    if table.extension == file_extension(TableOptions()):
+        return None
+    separator = table.column_separator or job.options_for(SourceTable(*table.source)).column_separator
+    return DelimitedFormat(column_separator=separator, gzip=table.extension.endswith(".gz"))
 
 
 def _parked(state: LedgerState, name: str, error: BridgeError) -> TableState:
@@ -97,5 +103,6 @@ def _parked(state: LedgerState, name: str, error: BridgeError) -> TableState:
         partition=partition,
         offset=resume.get(topic, {}).get(partition, 0),
         resume=resume,
+        skipped=0 if table.parked is None else table.parked.skipped,
     )
     return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)

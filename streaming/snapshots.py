@@ -10,6 +10,7 @@ import enum
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from connectors.debezium.events import Bools, Op, SnapshotKind
 from connectors.landing_zone.ledger.state import SnapshotIdentity
@@ -45,27 +46,49 @@ def snapshot_runs(events: OrderedRows) -> list[SnapshotRun]:
     where = np.flatnonzero(initial_rows(events))
     if not len(where):
         return []
-    run_ids = events.run_ids.take(where).to_pylist()
-    runs: list[SnapshotRun] = []
-    for index, run_id in zip(where.tolist(), run_ids, strict=True):
-        if runs and runs[-1].stop == index and runs[-1].run_id == run_id:
-            runs[-1] = SnapshotRun(runs[-1].start, index + 1, run_id)
-        else:
-            runs.append(SnapshotRun(index, index + 1, run_id))
-    return runs
+    codes = events.run_ids.take(pa.array(where)).dictionary_encode(null_encoding="encode")
+    numbers = codes.indices.to_numpy(zero_copy_only=False)
+    cuts = np.flatnonzero((np.diff(where) != 1) | (np.diff(numbers) != 0)) + 1
+    starts, stops = [0, *cuts.tolist()], [*cuts.tolist(), len(where)]
+    names = codes.dictionary.to_pylist()
+    return [
+        SnapshotRun(int(where[start]), int(where[stop - 1]) + 1, names[numbers[start]])
+        for start, stop in zip(starts, stops, strict=True)
+    ]
 
 
-def judge(run_id: str | None, recorded: SnapshotIdentity | None, connector: str, streamed: bool) -> SnapshotVerdict:
+@dataclass(frozen=True)
+class Streamed:
+    """What has streamed before a snapshot row.
+
+    Attributes:
+        table: the table has seen streaming events, whatever run sent them.
+        own: connector runs whose streaming events the table has seen.
+        any: connector runs that have sent streaming events to any table.
+    """
+
+    table: bool
+    own: frozenset[str] = frozenset()
+    any: frozenset[str] = frozenset()
+
+
+def judge(
+    run_id: str | None, recorded: SnapshotIdentity | None, connector: str, streamed: Streamed
+) -> SnapshotVerdict:
     """What a snapshot row of ``run_id`` is.
+
+    A run that has streamed other tables only proves nothing about a table that is loaded: its topic may lag, and the
+    run's snapshot of it may have come before those events.
 
     Args:
         recorded: the snapshot that loaded the table, if one did.
-        streamed: the run has already sent streaming events, or, for a row without run id, the table has seen any.
     """
     if run_id is None:
-        return SnapshotVerdict.SECOND if streamed else SnapshotVerdict.UNKNOWN
+        return SnapshotVerdict.SECOND if streamed.table else SnapshotVerdict.UNKNOWN
     if recorded is not None and (recorded.connector, recorded.run_id) == (connector, run_id):
         return SnapshotVerdict.LOAD
-    if streamed:
+    if run_id in streamed.own:
         return SnapshotVerdict.BLOCKING
-    return SnapshotVerdict.SECOND if recorded is not None else SnapshotVerdict.LOAD
+    if recorded is not None or streamed.table:
+        return SnapshotVerdict.SECOND
+    return SnapshotVerdict.BLOCKING if run_id in streamed.any else SnapshotVerdict.LOAD

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from connectors.debezium.events import Bools, Op, SnapshotKind
+from connectors.debezium.events import Bools, Int64s, Op, SnapshotKind
 from connectors.landing_zone.evolution import Evolution, RefusalReason, Refused
 from connectors.landing_zone.ledger.state import SnapshotIdentity, TableState
-from streaming.files import file_extension
+from streaming.files import column_separator, file_extension
 from streaming.plan import TableOptions
 from streaming.policies import FileFormat, OnMissingKey, OnResnapshot, OnTruncate
 from streaming.rows import OrderedRows
-from streaming.snapshots import SnapshotVerdict, initial_rows, judge, snapshot_runs
+from streaming.snapshots import SnapshotVerdict, Streamed, initial_rows, judge, snapshot_runs
 
 
 @dataclass(frozen=True)
@@ -48,22 +48,20 @@ def first_stop(
     events: OrderedRows,
     options: TableOptions,
     keys: tuple[str, ...] | None,
-    loading: bool,
     snapshot: SnapshotIdentity | None,
-    streamed: frozenset[str],
+    streamed: Streamed,
 ) -> Stop | None:
     """The first event that the policies refuse.
 
     Args:
         keys: the table's pinned key columns; None while nothing has landed yet.
-        loading: no streaming event of the table has been seen.
         snapshot: the snapshot that loads the table, if known.
-        streamed: connector runs that have sent streaming events.
+        streamed: what has streamed before these events.
     """
     stops = (
         _truncate_stop(events, options),
         _key_stop(events, options, keys),
-        _snapshot_stop(events, options, loading, snapshot, streamed),
+        _snapshot_stop(events, options, snapshot, streamed),
     )
     return min((stop for stop in stops if stop is not None), key=lambda stop: stop.index, default=None)
 
@@ -71,13 +69,21 @@ def first_stop(
 def format_stop(events: OrderedRows, options: TableOptions, state: TableState) -> Stop | None:
     """A table keeps the file format that its metadata has told the replicator."""
     now = file_extension(options)
-    if not state.sequence or now == state.extension:
+    separator = column_separator(options)
+    if not state.sequence or (now == state.extension and separator in (state.column_separator, "")):
         return None
+    if now != state.extension:
+        what = f"the settings ask for .{now} files, but the table's {state.sequence} files end in .{state.extension}"
+    else:
+        what = (
+            f"the settings ask for columns separated by {separator!r}, but the table's {state.sequence} files have "
+            f"{state.column_separator!r}"
+        )
     return Stop.at(
         events,
         0,
         "file_format_changed",
-        f"the settings ask for .{now} files, but the table's {state.sequence} files end in .{state.extension}",
+        what,
         "set the table's file_format back, or rebuild the table from an empty folder",
     )
 
@@ -112,11 +118,13 @@ def text_refusal(options: TableOptions, evolution: Evolution) -> Refused | None:
     )
 
 
-def without_truncates(events: OrderedRows) -> tuple[OrderedRows, int]:
-    """The events less the truncates, and how many those were."""
+def without_truncates(events: OrderedRows) -> tuple[OrderedRows, Int64s]:
+    """The events less the truncates, and the places of those among the events that stay, ascending."""
     truncates = events.ops == Op.TRUNCATE
-    count = int(truncates.sum())
-    return (events.take(np.flatnonzero(~truncates)) if count else events), count
+    where = np.flatnonzero(truncates)
+    if not len(where):
+        return events, where
+    return events.take(np.flatnonzero(~truncates)), where - np.arange(len(where))
 
 
 def loading_snapshot(
@@ -208,20 +216,20 @@ def _key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] 
 def _snapshot_stop(
     events: OrderedRows,
     options: TableOptions,
-    loading: bool,
     snapshot: SnapshotIdentity | None,
-    streamed: frozenset[str],
+    streamed: Streamed,
 ) -> Stop | None:
     if options.on_resnapshot is not OnResnapshot.PARK:
         return None
     recorded = snapshot
     for run in snapshot_runs(events):
         earlier = events.slice(0, run.start)
-        seen = streamed.union(streamed_runs(earlier))
-        has_streamed = run.run_id in seen
-        if run.run_id is None:
-            has_streamed = not loading or bool((~initial_rows(earlier)).any())
-        verdict = judge(run.run_id, recorded, events.connector, has_streamed)
+        seen = Streamed(
+            streamed.table or bool((~initial_rows(earlier)).any()),
+            streamed.own.union(streamed_runs(earlier)),
+            streamed.any,
+        )
+        verdict = judge(run.run_id, recorded, events.connector, seen)
         if verdict is SnapshotVerdict.SECOND:
             return Stop.at(
                 events,
@@ -232,5 +240,5 @@ def _snapshot_stop(
                 "that rows which no longer exist at the source stay",
             )
         if verdict is SnapshotVerdict.LOAD and recorded is None:
-            recorded = loading_snapshot(events.slice(run.start, run.stop), None, seen)
+            recorded = loading_snapshot(events.slice(run.start, run.stop), None, seen.own | seen.any)
     return None

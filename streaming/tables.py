@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.layout import table_of_folder
 from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.naming import TableNaming, folder_of
-from streaming.files import file_extension
+from streaming.files import column_separator, file_extension
 from streaming.plan import BatchPlan
 
 
@@ -32,10 +34,13 @@ class TableDirectory:
 
     def _look_up(self, source: SourceTable) -> tuple[str, TableState]:
         identity = (source.database, source.schema, source.name)
+        options = self._plan.job.options_for(source)
+        text = {"extension": file_extension(options), "column_separator": column_separator(options)}
         name = self._by_source.get(identity)
         if name is not None:
-            return name, self._plan.tables[name]
-        options = self._plan.job.options_for(source)
+            known = self._plan.tables[name]
+            # Without a file, nobody has been told of a format yet.
+            return name, known if known.sequence else msgspec.structs.replace(known, **text)
         naming = TableNaming(options.schema_template, options.table_template)
         folder = folder_of(naming, source.database, source.schema, source.name)
-        return table_of_folder(folder), TableState(source=identity, folder=folder, extension=file_extension(options))
+        return table_of_folder(folder), TableState(source=identity, folder=folder, **text)

@@ -1,9 +1,11 @@
-"""Numbers as people read them."""
+"""Numbers as people read them, and rows as programs do."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from connectors.landing_zone.row_marker import RowMarker
 
@@ -51,9 +53,33 @@ def rows_text(rows: Mapping[str, int]) -> str:
     return ", ".join(f"{marker_text(marker)}: {count:,}" for marker, count in sorted(rows.items()) if count)
 
 
+MARKERS = ("", *(str(int(marker)) for marker in RowMarker))
+"""Every marker under which the ledger counts rows, in the order of the columns of a table for people."""
+
+
+def marker_cells(rows: Mapping[str, int]) -> list[str]:
+    """The counts per marker, one cell for each of :data:`MARKERS`; empty for none."""
+    return [f"{rows[marker]:,}" if rows.get(marker) else "" for marker in MARKERS]
+
+
 def position_text(words: tuple[int, int, int] | None) -> str:
     """A merge key as ``epoch/high:low`` in decimals, the epoch only after a reset; empty for none."""
     if words is None:
         return ""
     epoch = words[0] >> 32
     return f"{f'{epoch}/' if epoch else ''}{words[1]}:{words[2]}"
+
+
+def json_row(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A row for JSON: binary values as base64, everything that JSON has no type for as text."""
+    return {name: _json_value(value) for name, value in values.items()}
+
+
+def _json_value(value: object) -> object:
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes():
+            return base64.b64encode(value).decode()
+        case _:
+            return str(value)

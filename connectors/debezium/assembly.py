@@ -119,12 +119,12 @@ def _shapes(batch: Batch, group: EventGroup, ops: Int8s, decoding: TableDecoding
         shapes = np.where(shapes == UNREADABLE, NO_KEY, shapes)
     borrowing = (ops == Op.TRUNCATE) & (shapes < 0)
     if borrowing.any():
-        owners = np.flatnonzero(~borrowing)
+        owners = np.flatnonzero(~borrowing & (shapes >= 0))
         if len(owners):
             nearest = owners[np.clip(np.searchsorted(owners, np.arange(len(ops)), side="right") - 1, 0, None)]
             shapes = np.where(borrowing, shapes[nearest], shapes)
         else:
-            shapes = np.full(len(ops), NO_KEY, dtype=np.int64)
+            shapes = np.where(borrowing, NO_KEY, shapes)
     return shapes
 
 

@@ -51,7 +51,8 @@ class EmbeddedSchemas:
         if opening is not None and opening[1] not in _WRAPPING:
             # An object whose first member is another one has no embedded schema.
             plain = opening[0]
-            return (None, bodies) if all(body.startswith(plain) for body in bodies) else None
+            others = [body for body in bodies if not body.startswith(plain)]
+            return None if others else (None, bodies)
         known = self._prefixes.get(topic)
         if not known:
             return None

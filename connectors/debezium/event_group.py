@@ -91,4 +91,4 @@ def present_mask(images: Sequence[object]) -> Bools:
     absent = images.count(None)
     if absent in (0, len(images)):
         return np.full(len(images), absent == 0, dtype=np.bool_)
-    return np.fromiter((image is not None for image in images), np.bool_, len(images))
+    return np.array([image is not None for image in images], dtype=np.bool_)

@@ -43,6 +43,7 @@ class EmbeddedBroker:
         java: the executable; :func:`connectors.java.find_java` by default.
         properties: broker settings that add to or replace those chosen here. The listener for clients is called
             ``CLIENT``, so that ``listener.name.client.*`` sets up its security.
+        jvm_options: further options of its JVM, such as system properties.
         start_timeout: seconds until the broker has to answer.
     """
 
@@ -53,6 +54,7 @@ class EmbeddedBroker:
         *,
         java: Path | None = None,
         properties: Mapping[str, str] | None = None,
+        jvm_options: Sequence[str] = (),
         start_timeout: float = 60.0,
     ) -> None:
         self.folder = folder.absolute()
@@ -60,6 +62,7 @@ class EmbeddedBroker:
         self._class_path = ":".join(str(jar) for jar in jars)
         self._java = java or find_java()
         self._properties = dict(properties or {})
+        self._jvm = (*_JVM, *jvm_options)
         self._start_timeout = start_timeout
         self._broker: subprocess.Popen[bytes] | None = None
         self._watch: subprocess.Popen[bytes] | None = None
@@ -108,7 +111,7 @@ class EmbeddedBroker:
             self._format(settings)
         with self.log_file.open("ab") as log:
             self._broker = subprocess.Popen(  # noqa: S603
-                [str(self._java), *_JVM, "-cp", self._class_path, "kafka.Kafka", str(settings)],
+                [str(self._java), *self._jvm, "-cp", self._class_path, "kafka.Kafka", str(settings)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

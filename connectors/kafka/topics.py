@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TypeVar
 
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition, Uuid
 from confluent_kafka.admin import ConfigResource, OffsetSpec, ResourceType
 
 from connectors.errors import BridgeError
@@ -21,6 +21,7 @@ TIMEOUT_SECONDS = 30.0
 _T = TypeVar("_T")
 _GONE = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_ID)
 _NEAREST = 3
+_URL_ALPHABET = str.maketrans("+/", "-_")
 # Kafka's own; the broker marks the first two as internal, and some versions not the third.
 _INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
@@ -30,7 +31,7 @@ class TopicDescription:
     """A topic at one moment.
 
     Attributes:
-        id: Kafka's topic id in its usual base64 form; another one after a topic was deleted and created again.
+        id: Kafka's topic id as its own tools write it (base64 for URLs); a topic deleted and created again has another.
         partitions: per partition the earliest offset, and the end up to which records are committed (the last stable
             offset): a reader of committed records can read ``[earliest, end)`` now.
         retention_ms: -1 keeps records for ever; ``None``, as for the next two, where the user may not see settings.
@@ -153,8 +154,13 @@ def _described(admin: Admin, names: list[str]) -> dict[str, tuple[str, list[int]
         except TimeoutError as problem:
             raise admin.failure(problem, "describing a topic", topic=name) from problem
         if not topic.is_internal:
-            found[name] = (str(topic.topic_id), [partition.id for partition in topic.partitions])
+            found[name] = (_topic_id(topic.topic_id), [partition.id for partition in topic.partitions])
     return found
+
+
+def _topic_id(given: Uuid) -> str:
+    # The client writes the standard alphabet of base64, Kafka the one for URLs.
+    return str(given).translate(_URL_ALPHABET)
 
 
 def _ends(admin: Admin, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:

@@ -17,7 +17,7 @@ from streaming.checks.storage import check_owner, check_storage
 from streaming.job_options import job_options
 from streaming.kafka_options import kafka_config, registry_config
 from streaming.settings import BridgeSettings, SettingsError, load_settings
-from streaming.zone_reading import head_state, state_storage, zone_storage
+from streaming.zones.reading import head_state, state_storage, unpublished, zone_storage
 
 
 def check_all(config: Path) -> Iterator[Check]:
@@ -43,7 +43,8 @@ def check_all(config: Path) -> Iterator[Check]:
     state = yield from _check_storages(settings)
     if state is None:
         return
-    yield from check_ledger(state, present, Checkpoint(settings.checkpoint))
+    waiting = unpublished(zone_storage(settings), state)
+    yield from check_ledger(state, present, Checkpoint(settings.checkpoint), waiting)
     if present:
         yield from check_records(kafka_config(settings), present, job, state)
 

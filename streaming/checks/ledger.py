@@ -16,12 +16,16 @@ from streaming.wording import count_text
 
 
 def check_ledger(
-    state: LedgerState, present: Mapping[str, TopicDescription] | None, checkpoint: Checkpoint
+    state: LedgerState,
+    present: Mapping[str, TopicDescription] | None,
+    checkpoint: Checkpoint,
+    unpublished: frozenset[str] = frozenset(),
 ) -> Iterator[Check]:
     """What the ledger says, compared with Kafka's topics and Spark's checkpoint.
 
     Args:
         present: the subscribed topics; None when they are not known.
+        unpublished: tables with a file that is bound and not in its folder yet.
     """
     if state.version == 0:
         yield ok("ledger", "empty: the first run begins it")
@@ -29,7 +33,13 @@ def check_ledger(
         yield ok(
             "ledger",
             f"version {state.version:,}, epoch {state.epoch}, last written by {state.writer}; "
-            f"{count_text(len(state.tables), 'table')}, {count_text(len(state.pending), 'file')} to publish",
+            f"{count_text(len(state.tables), 'table')}",
+        )
+    if unpublished:
+        yield warning(
+            "ledger",
+            f"{count_text(len(unpublished), 'file')} bound but not published: {', '.join(sorted(unpublished))}",
+            "nothing while the bridge runs; otherwise the next start publishes them",
         )
     for name, table in sorted(state.tables.items()):
         if table.parked is not None:

@@ -37,7 +37,7 @@ class HistoryEntry:
         new_columns: columns added to known tables; the first columns of a new table are not listed.
         parked: tables that stand still from this version on; ``resumed``: those that no longer do.
         complete: False when the version before is not kept, so that what changed cannot be told.
-        pending: tables with a file that is bound and not yet known to be published.
+        pending: tables with a file of an earlier version that was not known to be published yet.
     """
 
     version: int
@@ -130,7 +130,7 @@ def describe(before: LedgerState | None, version: Version) -> HistoryEntry:
         ),
         counters=version.counters,
         complete=before is not None,
-        pending=tuple(sorted(version.pending)),
+        pending=tuple(sorted(version.pending.keys() - version.files.keys())),
     )
 
 

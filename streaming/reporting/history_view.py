@@ -27,7 +27,7 @@ def show_version(entry: HistoryEntry, console: Console) -> None:
     """Everything about one version."""
     console.print(Group(_headline(entry), *_indented(_offsets(entry)), *_indented(_files(entry)), *_changes(entry)))
     if entry.pending:
-        console.print(f"  not yet known to be published: {', '.join(entry.pending)}", markup=False)
+        console.print(f"  still to be published from earlier versions: {', '.join(entry.pending)}", markup=False)
     if entry.counters:
         console.print("  " + ", ".join(f"{name}: {count:,}" for name, count in entry.counters.items()), style="dim")
     if not entry.complete:

@@ -17,7 +17,7 @@ class TableReport:
     """One table.
 
     Attributes:
-        last_number: number of its last file; ``pending``: of the file that is bound and not yet known to be published.
+        last_number: number of its last file; ``pending``: of the file that is bound and not published yet.
         rows: landed so far, per marker.
         position: the highest log position that it has landed, see :func:`streaming.wording.position_text`.
         source_ms: when the source made the newest change that landed, milliseconds since 1970; 0 when unknown.
@@ -87,10 +87,16 @@ class StatusReport:
         }
 
 
-def status_of(state: LedgerState, present: Mapping[str, TopicDescription] | None, now_ms: int) -> StatusReport:
+def status_of(
+    state: LedgerState,
+    present: Mapping[str, TopicDescription] | None,
+    now_ms: int,
+    unpublished: frozenset[str] = frozenset(),
+) -> StatusReport:
     """The report.
 
     Args:
+        unpublished: tables whose last file is bound but not in its folder yet.
         present: the topics as the broker knows them now; None when it does not answer.
         now_ms: wall clock, milliseconds since 1970.
     """
@@ -98,14 +104,22 @@ def status_of(state: LedgerState, present: Mapping[str, TopicDescription] | None
         version=state.version,
         epoch=state.epoch,
         writer=state.writer,
-        tables=tuple(_table(name, table, state, present, now_ms) for name, table in sorted(state.tables.items())),
+        tables=tuple(
+            _table(name, table, state, present, now_ms, name in unpublished)
+            for name, table in sorted(state.tables.items())
+        ),
         waiting=None if present is None else sum(_behind(topic, {}, state, present) for topic in present),
         counters=state.counters,
     )
 
 
 def _table(
-    name: str, table: TableState, state: LedgerState, present: Mapping[str, TopicDescription] | None, now_ms: int
+    name: str,
+    table: TableState,
+    state: LedgerState,
+    present: Mapping[str, TopicDescription] | None,
+    now_ms: int,
+    unpublished: bool,
 ) -> TableReport:
     resume = {} if table.parked is None else table.parked.resume
     topics = tuple(sorted({*table.partitions, *resume}))
@@ -118,12 +132,11 @@ def _table(
     elif offsets is not None and table.source_ms:
         seconds = max(0.0, (now_ms - table.source_ms) / 1000)
     high = table_high_water(table)
-    waiting = state.pending.get(name)
     return TableReport(
         name=name,
         status=table.status,
         last_number=table.sequence,
-        pending=None if waiting is None else waiting.sequence,
+        pending=table.sequence if unpublished else None,
         rows=table.rows,
         position=position_text(None if high is None else high.words),
         source_ms=table.source_ms,

@@ -16,8 +16,8 @@ from streaming.console import error_values
 from streaming.kafka_options import kafka_config, subscription
 from streaming.reporting.status import StatusReport, TableReport, status_of
 from streaming.settings import BridgeSettings
-from streaming.wording import count_text, moment_text, rows_text, seconds_text
-from streaming.zone_reading import head_state, state_storage
+from streaming.wording import MARKERS, count_text, marker_cells, marker_text, moment_text, seconds_text
+from streaming.zones.reading import head_state, state_storage, unpublished, zone_storage
 
 KAFKA_SECONDS = 10.0
 _COLOURS = {TableStatus.LOADING: "cyan", TableStatus.STREAMING: "green", TableStatus.PARKED: "yellow"}
@@ -42,15 +42,17 @@ def read_status(settings: BridgeSettings) -> Status:
     Raises:
         LedgerCorruptError: the ledger cannot be read.
         SettingsError: a secret's file cannot be read.
+        StorageError, StorageDeniedError: a storage cannot be read.
     """
     state = head_state(state_storage(settings))
+    waiting = unpublished(zone_storage(settings), state)
     present: dict[str, TopicDescription] | None = None
     failure = None
     try:
         present = describe_topics(Admin(kafka_config(settings), timeout=KAFKA_SECONDS), subscription(settings))
     except BridgeError as error:
         failure = error
-    return Status(status_of(state, present, time.time_ns() // 1_000_000), failure)
+    return Status(status_of(state, present, time.time_ns() // 1_000_000, waiting), failure)
 
 
 def show_status(status: Status, console: Console) -> None:
@@ -79,15 +81,19 @@ def show_status(status: Status, console: Console) -> None:
 
 def _tables(report: StatusReport) -> Table:
     table = Table()
-    for name in ("table", "state", "file", "rows", "position", "newest change", "behind"):
-        table.add_column(name, justify="right" if name == "file" else "left", overflow="fold")
+    table.add_column("table", no_wrap=True)
+    table.add_column("state")
+    for name in ("file", *map(marker_text, MARKERS)):
+        table.add_column(name, justify="right")
+    for name in ("position", "newest change", "behind"):
+        table.add_column(name, overflow="fold")
     for one in report.tables:
         number = f"{one.last_number:,}" if one.pending is None else f"{one.last_number:,} (pending)"
         table.add_row(
             escape(one.name),
             f"[{_COLOURS[one.status]}]{one.status}[/]",
             number,
-            rows_text(one.rows),
+            *marker_cells(one.rows),
             one.position,
             moment_text(one.source_ms) if one.source_ms else "",
             _behind_text(one),

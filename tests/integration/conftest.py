@@ -9,15 +9,21 @@ import os
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
+from py4j.java_gateway import JVMView
+from pyspark.sql import SparkSession
 from testcontainers.community.kafka import KafkaContainer
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
 from connectors.kafka.loopback import free_ports
+from tests.integration.java_client import start_jvm
+from tests.support.bridge import Bridge
+from tests.support.cluster import Cluster
 
 CONTAINER = "container"
 DEFAULT_IMAGE = "confluentinc/cp-kafka:7.9.2"
@@ -68,3 +74,37 @@ def unused_port() -> int:
     """A port on which nothing listens."""
     [port] = free_ports(1)
     return port
+
+
+@pytest.fixture
+def cluster(bootstrap_servers: str) -> Cluster:
+    """The cluster, with a topic prefix of the test's own."""
+    return Cluster(bootstrap_servers)
+
+
+@pytest.fixture
+def bridge(cluster: Cluster, spark: SparkSession, tmp_path: Path) -> Callable[..., Bridge]:
+    """Makes bridges that read all of the test's topics, each in a folder of its own."""
+
+    def make(name: str = "bridge", **changes: Any) -> Bridge:
+        return Bridge(
+            tmp_path / name,
+            spark,
+            **{
+                "kafka__bootstrap_servers": cluster.bootstrap_servers,
+                "kafka__topics": None,
+                "kafka__pattern": rf"{cluster.prefix}\..*",
+                "dead_letters__topic": f"{cluster.prefix}-dead-letters",
+                **changes,
+            },
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def jvm() -> Iterator[JVMView]:
+    """A JVM with Kafka's Java client as Spark's Kafka source uses it."""
+    gateway = start_jvm()
+    yield gateway.jvm
+    gateway.shutdown()

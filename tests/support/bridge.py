@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +62,21 @@ class Bridge:
         self.changes |= changes
         return self.run_until(StopSignal(), once=True)
 
-    def run_until(self, stop: StopSignal, *, once: bool = False) -> list[BatchReport]:
+    def run_until(
+        self, stop: StopSignal, *, once: bool = False, on_batch: Callable[[BatchReport], None] | None = None
+    ) -> list[BatchReport]:
+        """Run until the stop signal; ``on_batch`` is told of each micro-batch at once."""
         reports: list[BatchReport] = []
         failures: list[BridgeError] = []
+
+        def landed(report: BatchReport) -> None:
+            reports.append(report)
+            if on_batch is not None:
+                on_batch(report)
+
         listener = Listener(
             on_start=lambda waiting: None,
-            on_batch=reports.append,
+            on_batch=landed,
             on_failure=lambda error, pause: failures.append(error),
         )
         run_bridge(self.settings, listener, stop, once=once, spark=self._spark)

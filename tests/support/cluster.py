@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,6 +17,9 @@ from streaming.demo.workload import Record
 
 SECONDS = 30
 
+# What librdkafka says when the broker of a run has ended goes here instead of to standard error.
+_log = logging.getLogger("tests.cluster")
+
 
 class Cluster:
     """One test's view of the cluster.
@@ -27,8 +31,8 @@ class Cluster:
     def __init__(self, bootstrap_servers: str) -> None:
         self.bootstrap_servers = bootstrap_servers
         self.prefix = f"t{uuid.uuid4().hex[:8]}"
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers})
-        self._producer = Producer(self._options())
+        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers}, logger=_log)
+        self._producer = self._new_producer()
 
     def topic(self, name: str = "orders", partitions: int = 1, **settings: str) -> str:
         """Create ``<prefix>.<name>``; returns its name."""
@@ -38,13 +42,20 @@ class Cluster:
         _until(lambda: self._has(topic, partitions))
         return topic
 
+    def topics(self, names: Iterable[str]) -> list[str]:
+        """Create several topics of one partition at once."""
+        wanted = [NewTopic(f"{self.prefix}.{name}", 1, 1) for name in names]
+        for future in self._admin.create_topics(wanted).values():
+            future.result(SECONDS)
+        return [topic.topic for topic in wanted]
+
     def send(self, *records: Record) -> None:
         """Append the records; they have arrived when it returns."""
         _produce(self._producer, records)
 
     def send_transactions(self, *transactions: tuple[list[Record], bool]) -> None:
         """Append the records of each transaction, which is then committed (True) or aborted."""
-        producer = Producer(self._options({"transactional.id": f"{self.prefix}-{uuid.uuid4().hex[:6]}"}))
+        producer = self._new_producer({"transactional.id": f"{self.prefix}-{uuid.uuid4().hex[:6]}"})
         producer.init_transactions(SECONDS)
         for records, commit in transactions:
             producer.begin_transaction()
@@ -68,19 +79,22 @@ class Cluster:
         """Raise the number of partitions."""
         self._admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(SECONDS)
         _until(lambda: self._has(topic, partitions))
+        # The old one still knows the old number.
+        self._producer = self._new_producer()
 
     def letters(self, topic: str) -> list[DeadLetter]:
         """The dead letters in a topic, by the coordinates of their records."""
         found = read_dead_letters(KafkaConfig(self.bootstrap_servers), topic)
         return sorted(found, key=lambda each: (each.record.topic, each.record.partition, each.record.offset))
 
-    def _options(self, more: dict[str, Any] | None = None) -> dict[str, Any]:
-        return {
+    def _new_producer(self, more: dict[str, Any] | None = None) -> Producer:
+        options = {
             "bootstrap.servers": self.bootstrap_servers,
             "message.max.bytes": MAX_MESSAGE_BYTES,
             "linger.ms": 5,
             **(more or {}),
         }
+        return Producer(options, logger=_log)
 
     def _has(self, topic: str, partitions: int) -> bool:
         try:

@@ -122,11 +122,13 @@ class TableState(msgspec.Struct, frozen=True):
 
     Attributes:
         source: the source's name of it (``database``, ``schema``, ``table``).
-        folder: its folder in the zone; ``extension`` of its files.
+        folder: its folder in the zone; ``extension`` of its files; ``column_separator`` of text files, else empty.
         sequence: number of the last file that was bound; 0 before the first.
         schema: fingerprint of the pinned schema, a key of :attr:`LedgerState.schemas`.
         rows: landed so far, per marker.
         streamed_runs: connector runs whose streaming events this table has seen, newest last, at most 16.
+        loaded: the highest log position of a loading snapshot's row, as two hexadecimal words; what was created up to
+            there may be in the snapshot.
         tainted: an event was left out (dead letter, ignored truncate): no row may be proven new any more.
         sha256: digest of the last file.
     """
@@ -134,6 +136,7 @@ class TableState(msgspec.Struct, frozen=True):
     source: tuple[str, str | None, str]
     folder: str
     extension: str = "parquet"
+    column_separator: str = ""
     status: TableStatus = TableStatus.LOADING
     generation: int = 1
     sequence: int = 0
@@ -143,6 +146,7 @@ class TableState(msgspec.Struct, frozen=True):
     partitions: dict[str, dict[int, PartitionState]] = {}
     rows: dict[str, int] = {}
     streamed_runs: tuple[str, ...] = ()
+    loaded: str = ""
     tainted: bool = False
     parked: Parked | None = None
     late: int = 0

@@ -42,9 +42,10 @@ def conformed(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     Raises:
         pyarrow.ArrowInvalid: a value does not fit, which :func:`widened` types never cause.
     """
+    present = dict(zip(rows.column_names, rows.columns, strict=True))
     columns = [
-        rows.column(field.name).cast(field.type)
-        if field.name in rows.column_names
+        present[field.name].cast(field.type)
+        if field.name in present
         else pa.chunked_array([pa.nulls(rows.num_rows, field.type)])
         for field in schema
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from connectors.debezium.avro_block import AvroBlock, CorruptBlockError, Unsuppo
 from connectors.debezium.avro_datum import BadDatumError, DatumReader
 from connectors.debezium.avro_reader import AvroReader
 from connectors.debezium.decoder import Decoder
-from connectors.debezium.events import ChangeChunk, Decoded, Op
+from connectors.debezium.events import ChangeChunk, Decoded, Op, SkipReason
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.verdicts import BadReason
 from tests.unit.debezium.builders import Message, SchemaRegistry, event, records
@@ -303,3 +304,48 @@ def test_mongodb_documents_travel_in_avro_too() -> None:
     )
     assert chunk.schema.key == ("_id",)
     assert chunk.rows.to_pydict() == {"_id": ["7", "7"], "document": ['{"_id": 7}', None]}
+
+
+def test_unsupported_connectors_say_why() -> None:
+    registry = SchemaRegistry()
+    one = value(1, "a") | {"source": SOURCE | {"connector": "cassandra"}}
+    (bad,) = (
+        Decoder(DecodeOptions(), registry).decode(records(Message(None, registry.encode(envelope("string"), one)))).bad
+    )
+    assert bad.reason == "unsupported connector"
+    assert "Cassandra's events hold single cells" in bad.detail
+
+
+def test_messages_and_unknown_operations_are_told_apart() -> None:
+    registry = SchemaRegistry()
+    sent = [value(1, "a", op) for op in ("m", "i", "u")]
+    decoded = Decoder(DecodeOptions(), registry).decode(
+        records(*(Message(None, registry.encode(envelope("string"), one)) for one in sent))
+    )
+    assert decoded.skipped == Counter({SkipReason.MESSAGE: 1})
+    assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(1, "unknown op")]
+    assert [chunk.offsets.tolist() for chunk in decoded.chunks] == [[2]]
+
+
+def test_a_decimal_without_a_scale_is_an_unusable_schema() -> None:
+    registry = SchemaRegistry()
+    column = {"type": "bytes", "connect.name": semantics.DECIMAL, "connect.parameters": {"scale": "two"}}
+    sent = Message(None, registry.encode(envelope(column), value(1, b"\1")))
+    (bad,) = Decoder(DecodeOptions(), registry).decode(records(sent)).bad
+    assert bad.reason == "unusable schema"
+
+
+def test_a_delete_whose_key_has_another_type_than_the_row_is_cast_or_bad() -> None:
+    registry = SchemaRegistry()
+
+    def delete(kind: str, content: Any) -> Message:
+        key = registry.encode(
+            {"type": "record", "name": f"K{kind}", "fields": [{"name": "id", "type": kind}]}, {"id": content}
+        )
+        gone = {"op": "d", "before": None, "after": None, "source": SOURCE}
+        return Message(key, registry.encode(envelope("string"), gone))
+
+    decoded = Decoder(DecodeOptions(), registry).decode(records(delete("long", 5), delete("string", "x")))
+    assert [chunk.rows.column("id").to_pylist() for chunk in decoded.chunks] == [[5]]
+    assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(1, "type mismatch")]
+    assert decoded.bad[0].detail.startswith("key column id is not of the row's type")

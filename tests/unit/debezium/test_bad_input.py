@@ -6,12 +6,14 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
 from connectors.debezium.options import DecodeOptions, PayloadFormat, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
-from tests.unit.debezium.builders import COLUMNS, ID, Message, SchemaRegistry, event, records, struct_schema
+from tests.unit.debezium.builders import COLUMNS, ID, Event, Message, SchemaRegistry, event, records, struct_schema
 
 BIG = Field("big", ConnectType.INT64)
 TYPED = (*COLUMNS, BIG)
@@ -195,3 +197,55 @@ def test_deep_nesting_is_a_bad_record() -> None:
     nested = b"[" * 100_000 + b"]" * 100_000
     value = envelope(after={"id": 1, "name": "@"}).replace(b'"@"', nested)
     assert len(decode(value).bad) == 1
+
+
+@st.composite
+def spoiled(draw: st.DrawFn) -> tuple[list[Message], SchemaRegistry]:
+    """Good records in all encodings, some bytes of which are changed, cut out or put in."""
+    registry = SchemaRegistry()
+    messages = []
+    for number in range(draw(st.integers(1, 6))):
+        one = draw(
+            st.sampled_from(
+                [
+                    event("c", after={"id": number, "name": "a", "big": 1}),
+                    event("u", before={"id": number, "name": "a"}, after={"id": 9, "name": "b"}),
+                    event("d", before={"id": number}),
+                    event("t"),
+                ]
+            )
+        )
+        encode = draw(st.sampled_from([Event.json, Event.json_with_schema, lambda e: e.avro(registry)]))
+        message = encode(one)
+        key, value = message.key, message.value or b""
+        if draw(st.booleans()):
+            place, width = draw(st.integers(0, len(value))), draw(st.integers(0, 3))
+            value = value[:place] + draw(st.binary(max_size=3)) + value[place + width :]
+        if key and draw(st.integers(0, 4)) == 0:
+            place = draw(st.integers(0, len(key)))
+            key = key[:place] + draw(st.binary(max_size=2)) + key[place + 1 :]
+        messages.append(Message(key, draw(st.sampled_from([value, value, value, None]))))
+    return messages, registry
+
+
+@settings(max_examples=150, deadline=None)
+@given(spoiled())
+def test_whatever_the_bytes_every_record_has_exactly_one_fate(sent: tuple[list[Message], SchemaRegistry]) -> None:
+    messages, registry = sent
+    decoder = Decoder(DecodeOptions(rules=RULES), registry)
+    for _ in range(2):
+        decoded = decoder.decode(records(*messages))
+        landed = [int(offset) for chunk in decoded.chunks for offset in chunk.offsets]
+        fates = landed + [bad.offset for bad in decoded.bad]
+        assert len(fates) == len(set(fates))
+        assert len(fates) + sum(decoded.skipped.values()) == len(messages)
+        for chunk in decoded.chunks:
+            assert chunk.rows.num_rows == len(chunk.ops) == len(chunk.positions) == len(chunk.run_ids) == len(chunk)
+            assert (chunk.offsets[1:] > chunk.offsets[:-1]).all()
+
+
+def test_a_truncate_beside_an_unreadable_key_is_carried() -> None:
+    truncate, row = event("t").json(), event("c", after={"id": 1, "name": "a", "big": 2}).json()
+    decoded = Decoder(DecodeOptions(rules=RULES)).decode(records(truncate, Message(b"hello", row.value)))
+    assert [bad.offset for bad in decoded.bad] == [1]
+    assert [chunk.offsets.tolist() for chunk in decoded.chunks] == [[0]]

@@ -101,3 +101,10 @@ def test_a_tombstone_is_counted_whatever_its_key() -> None:
     decoded = Decoder(DecodeOptions()).decode(records(Message(b'{"id":1}', None), Message(None, None)))
     assert decoded.skipped == Counter({SkipReason.TOMBSTONE: 2})
     assert decoded.bad == []
+
+
+def test_a_row_with_a_time_among_its_columns_is_no_heartbeat() -> None:
+    body = b'{"ts_ms":1,"id":2}'
+    decoded = Decoder(DecodeOptions()).decode(records(Message(None, body), topic="__debezium-heartbeat.demo"))
+    assert decoded.skipped == Counter()
+    assert [bad.reason for bad in decoded.bad] == ["not a change event"]

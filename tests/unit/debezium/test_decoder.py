@@ -18,7 +18,7 @@ from connectors.debezium.events import ChangeChunk, Decoded, Op, SkipReason, Sna
 from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field, RowSchema, SourceTable
 from connectors.errors import Transient
-from tests.unit.debezium.builders import COLUMNS, ID, Event, Message, SchemaRegistry, event, records, tombstone
+from tests.unit.debezium.builders import COLUMNS, ID, NAME, Event, Message, SchemaRegistry, event, records, tombstone
 
 DECLARED = TableRules(tables=(("public.*", TableDecoding(declared=COLUMNS)),))
 LEARNING = TableRules(tables=(("*", TableDecoding(learn=True)),))
@@ -350,7 +350,7 @@ def test_the_result_does_not_depend_on_how_batches_are_cut(decode: Callable[...,
         assert flat([decode(*history[:cut]), decode(*history[cut:], start=cut)]) == whole
 
 
-MYSQL: dict[str, Any] = {"connector": "mysql", "db": "inventory", "file": "mysql-bin.000003", "pos": 632, "row": 0, "server_id": 1}
+MYSQL: dict[str, Any] = {"connector": "mysql", "db": "inventory", "file": "mysql-bin.000003", "pos": 632}
 
 
 def test_sources_without_schemas_name_tables_by_database(decode: Callable[..., Decoded]) -> None:
@@ -425,3 +425,28 @@ def test_slices_of_arrow_arrays_are_read_from_their_own_start(decode: Callable[.
     (chunk,) = Decoder(DecodeOptions(), registry).decode(part).chunks
     assert chunk.rows.column("id").to_pylist() == [2, 3]
     assert chunk.rows.schema.field("id").type == pa.int32()
+
+
+def test_rows_beside_bad_ones_keep_their_own_positions_masks_and_key_changes() -> None:
+    loose = TableDecoding(declared=(replace(ID, optional=True), NAME))
+    batch = records(
+        event("u", after={"id": None, "name": "x"}, key={"id": 3}, lsn=10).json(),
+        event("u", before={"id": 1, "name": "a"}, after={"id": 2, "name": "b"}, key={"id": 1}, lsn=11).json(),
+        event("u", after={"id": 4, "name": PLACEHOLDER}, lsn=12).json(),
+    )
+    decoded = Decoder(DecodeOptions(rules=TableRules(tables=(("*", loose),)))).decode(batch)
+    assert [(one.offset, one.reason) for one in decoded.bad] == [(0, "missing key")]
+    (chunk,) = decoded.chunks
+    assert chunk.offsets.tolist() == [1, 2]
+    assert chunk.rows.to_pydict() == {"id": [2, 4], "name": ["b", None]}
+    assert chunk.positions.tolist() == [[0, 11], [0, 12]]
+    assert chunk.key_changed.tolist() == [0]
+    assert chunk.old_keys is not None
+    assert chunk.old_keys.to_pydict() == {"id": [1]}
+    assert chunk.unavailable["name"].tolist() == [False, True]
+
+
+def test_a_placeholder_is_found_in_long_batches_too() -> None:
+    events = [event("u", after={"id": n, "name": PLACEHOLDER if n == 150 else "x"}) for n in range(200)]
+    (chunk,) = Decoder(DecodeOptions(rules=DECLARED)).decode(records(*(one.json() for one in events))).chunks
+    assert np.flatnonzero(chunk.unavailable["name"]).tolist() == [150]

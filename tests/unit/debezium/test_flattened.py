@@ -173,3 +173,9 @@ def test_a_column_that_only_looks_like_metadata_is_carried() -> None:
 )
 def test_topics_of_the_default_naming_stand_for_tables(topic: str, connector: str, table: SourceTable) -> None:
     assert topic_table(topic, connector) == table
+
+
+def test_a_rewritten_delete_has_no_unavailable_cells(send: Send) -> None:
+    chunk = only(send({"id": 1, "name": "__debezium_unavailable_value", "__deleted": "true"}))
+    assert chunk.unavailable == {}
+    assert chunk.rows.column("id").to_pylist() == [1]

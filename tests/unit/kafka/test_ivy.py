@@ -72,7 +72,7 @@ def test_a_failure_is_told_with_ivys_own_lines(tmp_path: Path) -> None:
 
 
 def test_success_without_every_jar_is_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(IvyError, match="Ivy ended with code 0, without org.example:two_2.13:2.0 ") as raised:
+    with pytest.raises(IvyError, match=r"Ivy ended with code 0, without org\.example:two_2\.13:2\.0 ") as raised:
         fetch(tmp_path, f"touch {tmp_path}/jars/one-1.0.jar")
 
     assert str(raised.value).endswith("(it gave no reason)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import re
 from pathlib import Path
 
@@ -180,3 +181,20 @@ def test_the_package_pins_sparks_four_jars_and_a_whole_broker() -> None:
     assert {"kafka_2.13-4.1.2.jar", "kafka-server-4.1.2.jar", "slf4j-simple-1.7.36.jar"} <= broker
     for jar_set in JarSet:
         assert all(re.fullmatch("[0-9a-f]{64}", pin.sha256) for pin in pinned_jars(jar_set))
+
+
+def test_jars_are_fetched_with_ivy_and_nothing_they_depend_on(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[tuple[Coordinates, ...], object]] = []
+
+    def retrieve(wanted: tuple[Coordinates, ...], folder: Path, *, transitive: bool, **_: object) -> None:
+        asked.append((wanted, transitive))
+        write_jars(wanted, folder)
+
+    monkeypatch.setattr(jars, "retrieve", retrieve)
+
+    found = resolve_jars(JarSet.BROKER, environ={**environ, "PATH": os.environ["PATH"]})
+
+    assert asked == [((ONE, TWO), False)]
+    assert [path.name for path in found] == ["one-1.0.jar", "two-2.0.jar"]

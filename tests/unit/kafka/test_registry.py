@@ -53,12 +53,15 @@ def apicurio(server: EmbeddedRegistry, path: str = "") -> RegistryConfig:
     return RegistryConfig(f"{server.url}{path}", RegistryKind.APICURIO, attempts=1, timeout=5)
 
 
-def test_a_schema_is_found_by_its_confluent_id_and_asked_for_once(server: EmbeddedRegistry) -> None:
-    schema_id = server.register("orders-value", ORDER)
-    registry = Registry(confluent(server))
+@pytest.mark.parametrize("kind", list(SchemaIdKind))
+def test_a_schema_is_asked_for_once_whatever_its_kind_of_id(server: EmbeddedRegistry, kind: SchemaIdKind) -> None:
+    schema_id = server.register("orders-value", ORDER) + (GLOBAL_ID_OFFSET if kind is SchemaIdKind.GLOBAL else 0)
+    registry = Registry(apicurio(server))
+    registry.avro_schema(schema_id, kind)
+    asked = len(server.requests)
 
-    assert [registry.avro_schema(schema_id, SchemaIdKind.CONFLUENT) for _ in range(3)] == [ORDER] * 3
-    assert server.requests == [f"GET /schemas/ids/{schema_id}"]
+    assert [registry.avro_schema(schema_id, kind) for _ in range(3)] == [ORDER] * 3
+    assert len(server.requests) == asked
 
 
 @pytest.mark.parametrize("path", ["", "/apis/ccompat/v7", "/apis/registry/v2", "/apis/registry/v3"])

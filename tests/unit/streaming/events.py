@@ -123,11 +123,13 @@ def plan(
     """A batch over ``shop.public.orders`` that lands into the local folder ``zone``."""
     return BatchPlan(
         job=JobOptions(
-            fingerprint="test",
-            decode=DecodeOptions(),
-            zone=StorageLocation(f"file://{zone}"),
-            defaults=options or TableOptions(),
-            **job,
+            **{
+                "fingerprint": "test",
+                "decode": DecodeOptions(),
+                "zone": StorageLocation(f"file://{zone}"),
+                "defaults": options or TableOptions(),
+                **job,
+            }
         ),
         epoch=1,
         commit=1,

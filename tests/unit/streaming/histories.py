@@ -139,9 +139,7 @@ def _live(draw: st.DrawFn, history: History, *, failovers: bool) -> None:
     key = st.integers(0, KEYS - 1)
     kind = st.sampled_from(["change", "change", "delete", "move", "move in one event"])
     change = st.tuples(kind, key, key, st.integers(1, 3 * COMMIT_STEP))
-    transactions = st.lists(
-        st.lists(change, min_size=1, max_size=3, unique_by=lambda each: each[3]), max_size=8
-    )
+    transactions = st.lists(st.lists(change, min_size=1, max_size=3, unique_by=lambda each: each[3]), max_size=8)
     commit = 10 * COMMIT_STEP
     for transaction in draw(transactions):
         if failovers and draw(st.integers(0, 9)) == 0:

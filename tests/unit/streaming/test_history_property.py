@@ -23,7 +23,11 @@ TABLE = "public.orders"
 # A handful of events below the highest position count as a reset of the source's log, so that small histories have one.
 LASTING_FALL = 3
 
-many = settings(max_examples=int(__import__('os').environ.get('N','60')), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(
+    max_examples=int(__import__("os").environ.get("N", "60")),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 
 
 @pytest.fixture(autouse=True)

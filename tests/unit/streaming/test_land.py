@@ -5,14 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
-from connectors.debezium.events import SnapshotKind
+from connectors.debezium.events import Op, SnapshotKind
 from connectors.debezium.merge_keys import PositionCarry
+from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field, RowSchema
 from connectors.landing_zone.ledger.state import SnapshotIdentity, TableStatus
+from connectors.landing_zone.storage.local import LocalStorage
+from streaming.land import TableLander
 from streaming.plan import BatchPlan, TableOptions, TableResult
 from streaming.policies import (
+    FileFormat,
     Markers,
     MetadataColumn,
     OnMissingKey,
@@ -21,7 +26,8 @@ from streaming.policies import (
     OnTypeChange,
     OnUnavailable,
 )
-from tests.unit.streaming.events import MISSING, SCHEMA, Event, land, landed, plan, rows
+from streaming.rows import concat
+from tests.unit.streaming.events import MISSING, ORDERS, SCHEMA, Event, land, landed, new_table, plan, rows
 
 MARKER = "__rowMarker__"
 
@@ -113,6 +119,72 @@ class TestMarkers:
         result = land(tmp_path, [Event("c", row(2), lsn=11)], state=tainted, batch_plan=following(known, first))
         assert [line[MARKER] for line in landed(tmp_path, result)] == [4]
 
+    def test_natural_bytes_do_not_depend_on_how_the_events_were_cut(self, tmp_path: Path) -> None:
+        options = TableOptions(on_truncate=OnTruncate.IGNORE, on_unavailable=OnUnavailable.DEAD_LETTER)
+        histories = {
+            "first batch": [Event("c", row(key), lsn=key) for key in (1, 2, 3)],
+            "ignored truncate": [Event("c", row(1), lsn=1), Event("c", row(2), lsn=2), Event("t", lsn=3)],
+            "left out": [
+                Event("c", row(1), lsn=1),
+                Event("c", row(2), lsn=2),
+                Event("u", row(9, doc=MISSING), lsn=3),
+                Event("c", row(3), lsn=4),
+            ],
+            "blocking snapshot": [Event("c", row(1), lsn=1), Event("c", row(2), lsn=2), Event("r", row(1), lsn=3)],
+        }
+        for what, events in histories.items():
+            whole = land(tmp_path, events, options=options, markers=Markers.NATURAL)
+            cut = land(tmp_path, *[[event] for event in events], options=options, markers=Markers.NATURAL)
+            assert [line[MARKER] for line in landed(tmp_path, whole)][:2] == [4, 0], what
+            assert landed(tmp_path, cut) == landed(tmp_path, whole), what
+
+    def test_natural_never_inserts_what_the_loading_snapshot_may_have_held(self, tmp_path: Path) -> None:
+        result = land(
+            tmp_path,
+            [Event("r", row(1), lsn=100)],
+            [Event("c", row(1), lsn=50), Event("c", row(2), lsn=101)],
+            markers=Markers.NATURAL,
+        )
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 4, 0]
+
+    def test_natural_never_inserts_what_the_snapshot_of_an_earlier_batch_may_have_held(self, tmp_path: Path) -> None:
+        first = plan(tmp_path, markers=Markers.NATURAL)
+        known = land(tmp_path, [Event("r", row(1), lsn=100)], batch_plan=first)
+        known = land(
+            tmp_path,
+            rows([Event("u", row(1), lsn=40)], first_offset=1),
+            state=known.state,
+            batch_plan=following(known, first),
+        )
+        carry = PositionCarry(0, 1, (40, 40), 0)
+        result = land(
+            tmp_path,
+            rows([Event("c", row(1), lsn=50), Event("c", row(2), lsn=101)], first_offset=2, carry=carry),
+            state=known.state,
+            batch_plan=following(known, first),
+        )
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 0]
+
+    def test_natural_proves_nothing_after_a_blocking_snapshot(self, tmp_path: Path) -> None:
+        result = land(
+            tmp_path,
+            [Event("c", row(1), lsn=1), Event("r", row(2), lsn=20), Event("c", row(2), lsn=10)],
+            markers=Markers.NATURAL,
+        )
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 4, 4]
+        assert result.state.tainted
+
+    def test_natural_proves_nothing_where_the_settings_leave_deletes_out(self, tmp_path: Path) -> None:
+        rules = TableRules(tables=(("*", TableDecoding(excluded_operations=(Op.DELETE,))),))
+        result = land(
+            tmp_path,
+            [Event("c", row(1), lsn=1), Event("c", row(1), lsn=2)],
+            markers=Markers.NATURAL,
+            decode=DecodeOptions(rules=rules),
+        )
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 4]
+        assert result.state.tainted
+
 
 class TestParking:
     def parked(self, result: TableResult) -> tuple[str, int, dict[str, dict[int, int]], int]:
@@ -200,8 +272,107 @@ class TestParking:
         later = land(tmp_path, [Event("c", row(2))], state=stopped.state, batch_plan=following(stopped, first))
         assert (later.file, self.parked(later)) == (None, ("truncate", 0, {"shop.public.orders": {0: 0}}, 3))
 
+    def test_every_partition_resumes_at_its_first_row_behind_the_event_that_parks(self, tmp_path: Path) -> None:
+        both = plan(tmp_path, partitions=(0, 1, 2))
+        lander = TableLander(both, ORDERS, "public.orders", new_table(), LocalStorage(tmp_path), direct=False)
+        lander.add(rows([Event("c", row(1), lsn=1), Event("t", lsn=2), Event("c", row(2), lsn=3)]))
+        lander.add(rows([Event("c", row(3), lsn=4), Event("c", row(4), lsn=5)], partition=1, first_offset=70))
+        lander.add(rows([Event("c", row(5), lsn=6)], first_offset=3))
+        stopped = lander.finish()
+        assert self.parked(stopped) == ("truncate", 1, {"shop.public.orders": {0: 1, 1: 70, 2: 1_000}}, 5)
+
+    def test_a_partition_that_came_after_a_table_was_parked_resumes_at_its_first_row(self, tmp_path: Path) -> None:
+        first = plan(tmp_path)
+        stopped = land(tmp_path, [Event("t")], batch_plan=first)
+        later = land(
+            tmp_path,
+            rows([Event("c", row(2))], partition=1, first_offset=5),
+            rows([Event("c", row(2))], partition=1, first_offset=6),
+            rows([Event("c", row(2))], partition=0, first_offset=1_000),
+            state=stopped.state,
+            batch_plan=following(stopped, first),
+        )
+        assert self.parked(later) == ("truncate", 0, {"shop.public.orders": {0: 0, 1: 5}}, 4)
+
+    def test_events_left_out_before_the_one_that_parks_do_not_move_the_place_to_resume(self, tmp_path: Path) -> None:
+        ignored = TableOptions(on_truncate=OnTruncate.IGNORE)
+        result = land(tmp_path, [Event("t"), Event("c", row(1)), Event("u", row(2, doc=MISSING))], options=ignored)
+        assert [line["id"] for line in landed(tmp_path, result)] == [1]
+        assert self.parked(result) == ("unavailable_value", 2, {"shop.public.orders": {0: 2}}, 1)
+        left_out = TableOptions(on_unavailable=OnUnavailable.DEAD_LETTER)
+        result = land(
+            tmp_path, [Event("u", row(2, doc=MISSING)), Event("c", row(1)), Event("c", {"name": "x"})], options=left_out
+        )
+        assert self.parked(result) == ("null_key", 2, {"shop.public.orders": {0: 2}}, 1)
+
+    def test_a_snapshot_without_run_id_may_come_in_any_number_of_pieces(self, tmp_path: Path) -> None:
+        first = plan(tmp_path)
+        known = land(tmp_path, [Event("r", row(1), run=None)], [Event("r", row(2), run=None)], batch_plan=first)
+        assert known.state.status is TableStatus.STREAMING
+        events = rows([Event("r", row(3), run=None), Event("c", row(4), run=None)], first_offset=2)
+        later = land(tmp_path, events, state=known.state, batch_plan=following(known, first))
+        assert [line["id"] for line in landed(tmp_path, later)] == [3, 4]
+        again = rows([Event("r", row(1), run=None)], first_offset=4)
+        stopped = land(tmp_path, again, state=later.state, batch_plan=following(later, following(known, first)))
+        assert self.parked(stopped)[:2] == ("second_snapshot", 4)
+
+    def test_a_second_snapshot_is_one_even_if_other_tables_have_streamed_since(self, tmp_path: Path) -> None:
+        first = plan(tmp_path)
+        known = land(tmp_path, [Event("r", row(1)), Event("c", row(2))], batch_plan=first)
+        behind = following(known, first)
+        behind = BatchPlan(**{**behind.__dict__, "streamed_runs": frozenset({"run-1", "run-2"})})
+        again = rows([Event("r", row(1), run="run-2")], first_offset=2)
+        assert self.parked(land(tmp_path, again, state=known.state, batch_plan=behind))[:2] == ("second_snapshot", 2)
+
+    def test_a_snapshot_of_a_table_that_has_streamed_without_one_parks(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1)), Event("r", row(2), run="run-2")])
+        assert self.parked(result)[:2] == ("second_snapshot", 1)
+
+    def test_a_changed_column_separator_parks(self, tmp_path: Path) -> None:
+        text = TableOptions(file_format=FileFormat.DELIMITED, column_separator=",")
+        first = plan(tmp_path, options=text)
+        state = msgspec.structs.replace(new_table(), extension="csv", column_separator=",")
+        known = land(tmp_path, [Event("c", row(1))], state=state, batch_plan=first)
+        changed = plan(tmp_path, options=TableOptions(file_format=FileFormat.DELIMITED, column_separator=";"))
+        result = land(
+            tmp_path,
+            rows([Event("c", row(2))], first_offset=1),
+            state=known.state,
+            batch_plan=following(known, changed),
+        )
+        assert self.parked(result)[:2] == ("file_format_changed", 1)
+
 
 class TestUnavailableValues:
+    def test_a_changed_key_takes_the_value_of_its_old_one(self, tmp_path: Path) -> None:
+        moved = Event("u", row(2, doc=MISSING), old_key={"id": 1})
+        result = land(
+            tmp_path,
+            [Event("c", row(2, doc="other")), Event("u", row(3, doc=MISSING), old_key={"id": 2})],
+            [Event("c", row(1, doc="mine")), moved, Event("u", row(2, "b", MISSING))],
+        )
+        lines = [line for line in landed(tmp_path, result) if line[MARKER] != 2]
+        assert [(line["id"], line["doc"]) for line in lines] == [
+            (2, "other"),
+            (3, "other"),
+            (1, "mine"),
+            (2, "mine"),
+            (2, "mine"),
+        ]
+
+    def test_the_value_of_a_row_that_moved_away_is_nobody_elses(self, tmp_path: Path) -> None:
+        result = land(
+            tmp_path,
+            [Event("c", row(2, doc="other")), Event("u", row(3, doc="o"), old_key={"id": 2})],
+            [Event("u", row(2, doc=MISSING), old_key={"id": 1})],
+        )
+        assert result.state.parked is not None
+        assert result.state.parked.reason == "unavailable_value"
+
+    def test_a_column_that_does_not_land_may_be_missing(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("u", row(2, doc=MISSING))], options=TableOptions(exclude=("doc",)))
+        assert landed(tmp_path, result) == [{"id": 2, "name": "a", MARKER: 1}]
+
     def test_a_value_of_an_earlier_row_of_the_key_in_the_batch_fills_the_gap(self, tmp_path: Path) -> None:
         result = land(
             tmp_path,
@@ -305,3 +476,19 @@ class TestState:
             batch_plan=following(first, both),
         )
         assert second.state.late == 1
+
+    def test_rows_of_a_new_partition_behind_another_count_as_late(self, tmp_path: Path) -> None:
+        both = plan(tmp_path, partitions=(0, 1))
+        first = land(tmp_path, rows([Event("c", row(1), lsn=50)], partition=0), batch_plan=both)
+        lander = TableLander(
+            following(first, both), ORDERS, "public.orders", first.state, LocalStorage(tmp_path), direct=False
+        )
+        late = rows([Event("c", row(2), lsn=40), Event("c", row(3), lsn=45)], partition=1)
+        own = rows([Event("c", row(4), lsn=60)], partition=0, first_offset=1)
+        lander.add(concat([own, late]).take(np.array([1, 2, 0])))
+        assert lander.finish().state.late == 2
+        lander = TableLander(
+            following(first, both), ORDERS, "public.orders", first.state, LocalStorage(tmp_path), direct=False
+        )
+        lander.add(concat([own, late]))
+        assert lander.finish().state.late == 2

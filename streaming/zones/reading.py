@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from connectors.landing_zone.errors import InvalidZoneError, VersionNotKeptError, ZoneOwnedError
+from connectors.landing_zone.layout import possible_paths
 from connectors.landing_zone.ledger.history import versions
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.owner import read_owner
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState
+from connectors.landing_zone.numbering import SequenceNumber
+from connectors.landing_zone.side_by_side import side_by_side
 from connectors.landing_zone.storage.local import LocalStorage
 from connectors.landing_zone.storage.location import StorageLocation, local_root
 from connectors.landing_zone.storage.open import open_storage
@@ -19,6 +22,7 @@ from streaming.job_options import storage_location
 from streaming.settings import BridgeSettings
 
 _LOCAL = "file"
+THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,19 @@ def ledger_of_zone(zone: Storage, state: Storage, *, required: bool) -> ReadLedg
     require_own(zone, state, head)
     landed = tuple(file for version in versions(state) for file in version.files.values())
     return ReadLedger(head, landed)
+
+
+def unpublished(zone: Storage, state: LedgerState) -> frozenset[str]:
+    """The tables whose pending file is under none of its final paths yet.
+
+    The ledger confirms a file with the version that follows, so its newest files count as pending there for a while.
+    """
+    waiting = [
+        (name, possible_paths(state.tables[name].folder, SequenceNumber(file.sequence), state.tables[name].extension))
+        for name, file in state.pending.items()
+    ]
+    gone = side_by_side(lambda one: all(zone.stat(path) is None for path in one[1]), waiting, threads=THREADS)
+    return frozenset(name for (name, _), absent in zip(waiting, gone, strict=True) if absent)
 
 
 def require_own(zone: Storage, state: Storage, head: LedgerState) -> None:

@@ -1,0 +1,55 @@
+"""``cdc-bridge ledger``: the transaction history."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from streaming.commands.arguments import ConfigArgument
+from streaming.console import JsonOption, people, print_json
+
+app = typer.Typer(no_args_is_help=True, help="The ledger's history: what was committed, when and by whom.")
+
+
+@app.command(epilog="Example: cdc-bridge ledger log bridge.yaml --limit 5")
+def log(
+    config: ConfigArgument,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many versions.")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the newest versions of the ledger, newest first: offsets, files, new columns, parked tables."""
+    from streaming.logs import log_nothing
+    from streaming.reporting.history import history
+    from streaming.reporting.history_view import show_log
+    from streaming.settings import load_settings
+    from streaming.zones.reading import state_storage
+
+    log_nothing()
+    entries = history(state_storage(load_settings(config)), limit)
+    if as_json:
+        print_json([entry.values() for entry in entries])
+    else:
+        show_log(entries, people())
+
+
+@app.command(epilog="Example: cdc-bridge ledger show bridge.yaml --version 42")
+def show(
+    config: ConfigArgument,
+    version: Annotated[int | None, typer.Option("--version", min=1, help="The version; the newest by default.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one version of the ledger in full."""
+    from streaming.logs import log_nothing
+    from streaming.reporting.history import entry_of
+    from streaming.reporting.history_view import show_version
+    from streaming.settings import load_settings
+    from streaming.zones.reading import head_state, state_storage
+
+    log_nothing()
+    state = state_storage(load_settings(config))
+    entry = entry_of(state, head_state(state).version if version is None else version)
+    if as_json:
+        print_json(entry.values())
+    else:
+        show_version(entry, people())

@@ -1,0 +1,1 @@
+"""What the bridge makes of single Kafka records: real records, the real decoder, the real lander, no consequences."""

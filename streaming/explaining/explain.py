@@ -1,0 +1,113 @@
+"""Explaining real records of a topic: which ones, what the ledger knew, and what becomes of each."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from connectors.debezium.decoder import Decoder
+from connectors.errors import Terminal
+from connectors.kafka.raw import read_records
+from connectors.kafka.registry import Registry
+from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from connectors.landing_zone.storage.local import LocalStorage
+from streaming.explaining.explanation import Explanation
+from streaming.explaining.landed import landed_ranges, state_before
+from streaming.explaining.records import LedgerThen, explain_records
+from streaming.job_options import job_options
+from streaming.kafka_options import kafka_config
+from streaming.settings import BridgeSettings
+from streaming.zones.reading import head_state, state_storage
+
+KAFKA_SECONDS = 15.0
+
+
+class NoSuchRecordError(Terminal):
+    """The topic has no record where one was asked for."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which records to explain.
+
+    Attributes:
+        partition: None for the only one, or with ``offset`` None for all.
+        offset: one record; None for the last ``last`` offsets of each partition.
+    """
+
+    topic: str
+    partition: int | None
+    offset: int | None
+    last: int
+
+
+def explain(settings: BridgeSettings, asked: Asked) -> Iterator[Explanation]:
+    """The records, partition by partition in offset order. Nothing is written but files in a temporary folder.
+
+    Raises:
+        TopicNotFoundError, NoSuchRecordError, RecordsGoneError: there is no such topic, partition or record.
+        BrokerUnavailableError, RegistryUnavailableError: one of them does not answer.
+        LedgerCorruptError: the ledger cannot be read.
+    """
+    config, job = kafka_config(settings), job_options(settings)
+    found = describe_topics(Admin(config, timeout=KAFKA_SECONDS), [asked.topic])[asked.topic]
+    state = state_storage(settings)
+    head = head_state(state)
+    decoder = Decoder(job.decode, Registry(job.registry) if job.registry is not None else None)
+    for partition, (start, end) in spans(asked, found).items():
+        ranges = landed_ranges(state, asked.topic, partition, start)
+        ledger = LedgerThen(ranges, lambda landed: state_before(state, head, landed))
+        records = read_records(config, asked.topic, partition, start, end, timeout=KAFKA_SECONDS)
+        explained = 0
+        with tempfile.TemporaryDirectory(prefix="cdc-bridge-explain-") as folder:
+            for explanation in explain_records(records, job, decoder, ledger, LocalStorage(Path(folder))):
+                explained += 1
+                yield explanation
+        if asked.offset is not None and not explained:
+            raise NoSuchRecordError(
+                "there is no record at this offset: a transaction's marker, or a record that was aborted or compacted",
+                remedy="ask for a neighbouring offset, or use --last",
+                topic=asked.topic,
+                partition=partition,
+                offset=asked.offset,
+            )
+
+
+def spans(asked: Asked, found: TopicDescription) -> dict[int, tuple[int, int]]:
+    """``[start, end)`` of the offsets to read, per partition that has any.
+
+    Raises:
+        NoSuchRecordError: no such partition, or the offset is outside of what the partition holds, or of which
+            partition it is was not said.
+    """
+    if asked.partition is not None and asked.partition not in found.partitions:
+        raise NoSuchRecordError(
+            f"the topic has no partition {asked.partition}",
+            remedy=f"name one from 0 to {max(found.partitions, default=0)}",
+            topic=asked.topic,
+        )
+    if asked.offset is None:
+        chosen = found.partitions if asked.partition is None else {asked.partition: found.partitions[asked.partition]}
+        return {
+            partition: (max(start, end - asked.last), end) for partition, (start, end) in chosen.items() if end > start
+        }
+    if asked.partition is None and len(found.partitions) > 1:
+        raise NoSuchRecordError(
+            f"the topic has {len(found.partitions)} partitions, each with offsets of its own",
+            remedy="name the partition with --partition",
+            topic=asked.topic,
+            offset=asked.offset,
+        )
+    partition = next(iter(found.partitions)) if asked.partition is None else asked.partition
+    start, end = found.partitions[partition]
+    if not start <= asked.offset < end:
+        raise NoSuchRecordError(
+            f"the partition holds the offsets {start} to {end - 1}" if end > start else "the partition is empty",
+            remedy="ask for an offset among them, or use --last",
+            topic=asked.topic,
+            partition=partition,
+            offset=asked.offset,
+        )
+    return {partition: (asked.offset, asked.offset + 1)}

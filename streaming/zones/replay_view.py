@@ -1,0 +1,89 @@
+"""Showing replayed tables to a person, with a progress bar while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from connectors.landing_zone.replay import Progress
+from streaming.wording import count_text, rows_text
+from streaming.zones.replaying import Replayed
+
+MAX_COLUMNS = 8
+_CELL = 40
+
+
+class FileProgress:
+    """A bar over the files of one table after the other; only on a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
+        self.bar = ProgressBar(*columns, console=console, disable=not console.is_terminal, transient=True)
+        self._task = self.bar.add_task("", total=None)
+
+    def advance(self, table: str, what: str, done: int, total: int) -> None:
+        """Show ``done`` of ``total`` files of a table."""
+        self.bar.update(self._task, description=f"{what} {escape(table)}", completed=done, total=total)
+
+    def on_replay(self, step: Progress) -> None:
+        """Listens to a replay."""
+        self.advance(step.table, step.stage.value, step.done, step.total)
+
+
+def show_replayed(replayed: Iterable[Replayed], console: Console, rows: int) -> bool:
+    """Print each table; returns False when one of them could not be replayed to its end, or there was none."""
+    complete, count = True, 0
+    for one in replayed:
+        count += 1
+        content = one.content
+        files = count_text(len(content.files), "file")
+        console.print(
+            Text.assemble(
+                (content.name, "bold"),
+                f"  {count_text(content.table.num_rows, 'row')} after {files}, the last one {content.last_number}; ",
+                rows_text(content.rows_per_marker),
+            )
+        )
+        if one.written is not None:
+            console.print(Text(f"  written to {one.written}"))
+        elif content.table.num_rows and rows:
+            console.print(_preview(one, rows))
+        for observation in content.observations:
+            style = "red" if observation.stops else "yellow"
+            detail = f": {observation.detail}" if observation.detail else ""
+            console.print(Text(f"  {observation.kind} ({observation.count:,}){detail}", style=style))
+        complete = complete and content.stopped is None
+    if not count:
+        console.print("The landing zone has no table to replay.")
+    return complete and count > 0
+
+
+def _preview(one: Replayed, rows: int) -> Table:
+    content = one.content.table
+    names = content.schema.names[:MAX_COLUMNS]
+    table = Table()
+    for name in names:
+        table.add_column(escape(name))
+    for row in content.select(names).slice(0, rows).to_pylist():
+        table.add_row(*(escape(_cell(row[name])) for name in names))
+    left = [
+        *([count_text(content.num_rows - rows, "more row")] if content.num_rows > rows else []),
+        *(
+            [count_text(len(content.schema.names) - len(names), "more column")]
+            if len(names) < content.num_columns
+            else []
+        ),
+    ]
+    table.caption = ", ".join(left) or None
+    return table
+
+
+def _cell(value: object) -> str:
+    text = "NULL" if value is None else str(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 3]}..."

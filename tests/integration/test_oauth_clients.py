@@ -1,0 +1,148 @@
+"""Both clients fetch a token with client credentials and log in to a real broker that validates it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from py4j.java_gateway import JVMView
+
+from connectors.kafka.config import KafkaConfig, OAuth, SaslMechanism, Security, SecurityProtocol
+from connectors.kafka.embedded_broker import EmbeddedBroker
+from connectors.kafka.errors import KafkaAccessError
+from connectors.kafka.topics import Admin
+from tests.integration.java_client import java_topics
+
+pytestmark = pytest.mark.kafka
+
+CLIENT, SECRET, SCOPE = "cdc-bridge", 'ge"he\\im', "kafka"
+BEARER = "org.apache.kafka.common.security.oauthbearer"
+
+
+def unpadded(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def big_endian(number: int) -> bytes:
+    return number.to_bytes((number.bit_length() + 7) // 8)
+
+
+class IdentityProvider:
+    """A token endpoint for one client, and the keys that its tokens are signed with."""
+
+    def __init__(self) -> None:
+        self._key = rsa.generate_private_key(65537, 2048)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.asked: list[dict[str, list[str]]] = []
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> IdentityProvider:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def keys(self) -> dict[str, object]:
+        numbers = self._key.public_key().public_numbers()
+        key = {"kty": "RSA", "kid": "1", "alg": "RS256", "use": "sig"}
+        return {"keys": [key | {"n": unpadded(big_endian(numbers.n)), "e": unpadded(big_endian(numbers.e))}]}
+
+    def token(self) -> dict[str, object]:
+        now = int(time.time())
+        header = {"alg": "RS256", "kid": "1", "typ": "JWT"}
+        claims = {"sub": CLIENT, "aud": "kafka", "scope": SCOPE, "iat": now, "exp": now + 600}
+        signed = ".".join(unpadded(json.dumps(part).encode()) for part in (header, claims))
+        signature = self._key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+        return {"access_token": f"{signed}.{unpadded(signature)}", "token_type": "Bearer", "expires_in": 600}
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        provider = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self._answer(200, provider.keys())
+
+            def do_POST(self) -> None:
+                form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+                provider.asked.append(form)
+                expected = base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
+                if self.headers.get("Authorization") == f"Basic {expected}":
+                    self._answer(200, provider.token())
+                else:
+                    self._answer(401, {"error": "invalid_client"})
+
+            def _answer(self, status: int, content: object) -> None:
+                body = json.dumps(content).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Nothing is printed."""
+
+        return Handler
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[IdentityProvider]:
+    with IdentityProvider() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def broker(
+    tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], provider: IdentityProvider
+) -> Iterator[EmbeddedBroker]:
+    prefix = "listener.name.client.oauthbearer."
+    properties = {
+        "listener.security.protocol.map": "CLIENT:SASL_PLAINTEXT,PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "listener.name.client.sasl.enabled.mechanisms": "OAUTHBEARER",
+        f"{prefix}sasl.jaas.config": f"{BEARER}.OAuthBearerLoginModule required;",
+        f"{prefix}sasl.server.callback.handler.class": f"{BEARER}.OAuthBearerValidatorCallbackHandler",
+        f"{prefix}sasl.oauthbearer.jwks.endpoint.url": f"{provider.url}/keys",
+        f"{prefix}sasl.oauthbearer.expected.audience": "kafka",
+    }
+    allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={provider.url}/keys"
+    folder = tmp_path_factory.mktemp("oauth")
+    with EmbeddedBroker(folder, broker_jars, properties=properties, jvm_options=[allowed]) as running:
+        yield running
+
+
+def cluster(broker: EmbeddedBroker, provider: IdentityProvider, secret: str) -> KafkaConfig:
+    credentials = OAuth(f"{provider.url}/token", CLIENT, secret, SCOPE)
+    security = Security(SecurityProtocol.SASL_PLAINTEXT, SaslMechanism.OAUTHBEARER, oauth=credentials)
+    return KafkaConfig(broker.bootstrap_servers, security)
+
+
+def test_both_clients_log_in_with_client_credentials(
+    broker: EmbeddedBroker, provider: IdentityProvider, jvm: JVMView
+) -> None:
+    config = cluster(broker, provider, SECRET)
+    provider.asked.clear()
+
+    assert Admin(config).topic_names() == []
+    assert java_topics(jvm, config) == set()
+
+    assert [(form["grant_type"], form["scope"]) for form in provider.asked] == [(["client_credentials"], [SCOPE])] * 2
+
+
+def test_a_wrong_client_secret_is_told_apart_from_a_missing_broker(
+    broker: EmbeddedBroker, provider: IdentityProvider
+) -> None:
+    with pytest.raises(KafkaAccessError, match="Kafka refuses access while listing topics: "):
+        Admin(cluster(broker, provider, "wrong"), timeout=5.0).topic_names()

@@ -1,0 +1,169 @@
+"""What Kafka and Spark may do to a bridge between two runs: it goes on correctly, or says what is lost."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
+from tests.support.bridge import Bridge
+from tests.support.cluster import Cluster
+from tests.support.records import Row, Table
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+MakeBridge = Callable[..., Bridge]
+
+
+def rows(*keys: int) -> list[Row]:
+    return [{"id": key, "name": f"n{key}"} for key in keys]
+
+
+def send(cluster: Cluster, table: Table, *keys: int) -> None:
+    cluster.send(*(table.create(row, lsn=key + 1) for key, row in zip(keys, rows(*keys), strict=True)))
+
+
+def test_aborted_records_never_land_and_their_offsets_are_no_gap(cluster: Cluster, bridge: MakeBridge) -> None:
+    table = Table(cluster.topic())
+    records = [table.create(row, lsn=number + 1) for number, row in enumerate(rows(*range(9)))]
+    cluster.send_transactions((records[:3], True), (records[3:6], False), (records[6:], True))
+    made = bridge(trigger__max_offsets=4)
+
+    made.run()
+
+    assert made.rows() == rows(0, 1, 2, 6, 7, 8)
+    assert made.replayed().rows_per_marker == {"4": 6}
+    send(cluster, table, 9)
+    made.run()
+    assert made.rows() == rows(0, 1, 2, 6, 7, 8, 9)
+
+
+def test_a_lost_checkpoint_is_made_anew_from_the_ledger(cluster: Cluster, bridge: MakeBridge) -> None:
+    table = Table(cluster.topic())
+    made = bridge()
+    send(cluster, table, 1, 2)
+    made.run()
+    shutil.rmtree(made.settings.checkpoint)
+    send(cluster, table, 3)
+
+    [report] = made.run()
+
+    assert report.offsets == 1
+    assert made.rows() == rows(1, 2, 3)
+    assert made.replayed().rows_per_marker == {"4": 3}
+
+
+def test_a_restored_older_checkpoint_makes_nothing_land_twice(cluster: Cluster, bridge: MakeBridge) -> None:
+    table = Table(cluster.topic())
+    made = bridge()
+    send(cluster, table, 1)
+    made.run()
+    shutil.copytree(made.settings.checkpoint, made.folder / "older")
+    send(cluster, table, 2)
+    made.run()
+    before = made.files()
+    shutil.rmtree(made.settings.checkpoint)
+    shutil.move(made.folder / "older", made.settings.checkpoint)
+
+    assert [report.version for report in made.run()] == [None], "Spark plans the range again; all of it has landed"
+    assert made.files() == before
+    send(cluster, table, 3)
+    made.run()
+    assert made.rows() == rows(1, 2, 3)
+    assert made.replayed().rows_per_marker == {"4": 3}
+
+
+def test_a_checkpoint_that_is_ahead_of_the_ledger_is_set_aside(cluster: Cluster, bridge: MakeBridge) -> None:
+    table = Table(cluster.topic())
+    made, other = bridge("made"), bridge("other")
+    send(cluster, table, 1)
+    made.run()
+    send(cluster, table, 2, 3)
+    other.run()
+    shutil.rmtree(made.settings.checkpoint)
+    shutil.copytree(other.settings.checkpoint, made.settings.checkpoint)
+
+    made.run()
+
+    assert made.rows() == rows(1, 2, 3)
+    assert made.settings.checkpoint.with_name("checkpoint.aside-1").is_dir()
+
+
+def test_offsets_that_retention_removed_before_they_landed_stop_the_job(cluster: Cluster, bridge: MakeBridge) -> None:
+    table = Table(cluster.topic())
+    made = bridge()
+    send(cluster, table, 0, 1)
+    made.run()
+    send(cluster, table, 2, 3, 4)
+    before = made.files()
+    cluster.expire(table.topic, 0, before=4)
+
+    with pytest.raises(OffsetGapError, match="Kafka's retention has removed 2 offsets that are not landed") as raised:
+        made.run()
+
+    assert raised.value.facts == {"topic": table.topic, "partition": 0, "offset": 2, "earliest": 4}
+    assert "rebuild the tables fed by this topic" in raised.value.remedy
+    assert made.files() == before
+
+
+def test_offsets_that_retention_removed_after_they_landed_do_not_matter(cluster: Cluster, bridge: MakeBridge) -> None:
+    table = Table(cluster.topic())
+    made = bridge()
+    send(cluster, table, 0, 1)
+    made.run()
+    send(cluster, table, 2)
+    cluster.expire(table.topic, 0, before=2)
+
+    made.run()
+
+    assert made.rows() == rows(0, 1, 2)
+
+
+def test_a_topic_whose_first_records_are_gone_is_read_from_the_earliest_one(
+    cluster: Cluster, bridge: MakeBridge
+) -> None:
+    table = Table(cluster.topic())
+    send(cluster, table, 0, 1, 2)
+    cluster.expire(table.topic, 0, before=2)
+    made = bridge()
+
+    made.run()
+
+    assert made.rows() == rows(2)
+    assert made.ledger.topics[table.topic].partitions == {0: 3}
+
+
+def test_a_topic_that_was_deleted_and_created_again_stops_the_job(cluster: Cluster, bridge: MakeBridge) -> None:
+    table = Table(cluster.topic())
+    made = bridge()
+    send(cluster, table, 0, 1)
+    made.run()
+    cluster.delete(table.topic)
+    cluster.topic()
+    send(cluster, table, 5, 6, 7)
+
+    with pytest.raises(TopicRecreatedError, match="the topic was deleted and created again") as raised:
+        made.run()
+
+    assert raised.value.facts["topic"] == table.topic
+    assert raised.value.facts["recorded_id"] != raised.value.facts["found_id"]
+    assert "rebuild the tables fed by it" in raised.value.remedy
+    assert made.rows() == rows(0, 1)
+
+
+def test_a_deleted_topic_does_not_stop_the_others(cluster: Cluster, bridge: MakeBridge) -> None:
+    orders, customers = Table(cluster.topic("orders")), Table(cluster.topic("customers"), "customers")
+    made = bridge()
+    send(cluster, orders, 1)
+    send(cluster, customers, 1)
+    made.run()
+    cluster.delete(orders.topic)
+    send(cluster, customers, 2)
+
+    made.run()
+
+    assert made.rows("public.customers") == rows(1, 2)
+    assert made.rows() == rows(1)
+    assert made.ledger.topics[orders.topic].partitions == {0: 1}

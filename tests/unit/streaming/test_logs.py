@@ -1,0 +1,84 @@
+"""What a run logs: lines for people, objects for collectors."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from connectors.errors import Terminal
+from streaming.logs import error_facts, log_nothing, log_to_stderr
+from streaming.settings.runtime import LogFormat, LogLevel
+
+NAMES = ("py4j", "pyspark", "azure", "urllib3", "httpx", "connectors.kafka.clients")
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    levels = {name: logging.getLogger(name).level for name in NAMES}
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    for name, before in levels.items():
+        logging.getLogger(name).setLevel(before)
+
+
+def test_text_is_one_line_with_time_and_level(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(LogFormat.TEXT, LogLevel.INFO)
+    logging.getLogger("streaming").info("version %d", 3, extra={"facts": {"version": 3}})
+    logging.getLogger("streaming").debug("too much")
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.endswith("Z INFO    version 3\n")
+    assert said.err.count("\n") == 1
+
+
+def test_json_is_one_object_per_line_with_the_facts(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(LogFormat.JSON, LogLevel.DEBUG)
+    logging.getLogger("streaming").debug("größer", extra={"facts": {"rows": 7}})
+    line = json.loads(capsys.readouterr().err)
+    assert line.pop("time").endswith("Z")
+    assert line == {"level": "debug", "logger": "streaming", "message": "größer", "rows": 7}
+
+
+@pytest.mark.parametrize("form", list(LogFormat))
+def test_a_traceback_is_part_of_the_line(form: LogFormat, capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(form, LogLevel.INFO)
+    try:
+        raise ValueError("boom")
+    except ValueError:
+        logging.getLogger("streaming").exception("it failed")
+    said = capsys.readouterr().err
+    text = json.loads(said)["error"] if form is LogFormat.JSON else said
+    assert "Traceback (most recent call last)" in text
+    assert "ValueError: boom" in text
+
+
+def test_the_clients_own_lines_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(LogFormat.TEXT, LogLevel.DEBUG)
+    logging.getLogger("connectors.kafka.clients").error("FAIL: connection refused")
+    logging.getLogger("py4j.clientserver").info("Closing down clientserver connection")
+    assert capsys.readouterr().err == ""
+
+
+def test_setting_it_up_twice_does_not_double_the_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(LogFormat.TEXT, LogLevel.INFO)
+    log_to_stderr(LogFormat.TEXT, LogLevel.INFO)
+    logging.getLogger("streaming").warning("once")
+    assert capsys.readouterr().err.count("once") == 1
+
+
+def test_a_command_with_a_result_logs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(LogFormat.TEXT, LogLevel.INFO)
+    log_nothing()
+    logging.getLogger("streaming.test").error("unseen")
+    assert capsys.readouterr().err == ""
+
+
+def test_an_error_s_facts_do_not_hide_those_of_the_line() -> None:
+    error = Terminal("gone", remedy="look", topic="orders")
+    assert error_facts(error) == {"error": "Terminal", "remedy": "look", "error_topic": "orders"}
