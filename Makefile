@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-unit check format coverage lock docs-config clean
+.PHONY: help install demo test test-unit check format figures lock docs-config clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ check: $(INSTALLED) ## Lint, format check, strict types, import rules
 format: $(INSTALLED) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+figures: $(INSTALLED) ## Measure the main job on this machine (several minutes)
+	$(BIN)/python -m tests.bench.figures
 
 docs-config: $(INSTALLED) ## Write docs/configuration.md from the settings
 	$(BIN)/python -m streaming.settings_docs docs/configuration.md

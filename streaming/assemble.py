@@ -10,8 +10,13 @@ import msgspec
 
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked, PlannedTopic, TableState, TableStatus
+from connectors.landing_zone.row_marker import RowMarker
+from streaming.bad_records import UNAVAILABLE_VALUE
 from streaming.plan import TableResult
 from streaming.results import Results
+
+NAME_COLLISION = "name_collision"
+"""Reason of tables that stand still because another source table has their folder."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,20 @@ def assemble(
     tables: dict[str, TableState] = {}
     files: dict[str, LandedFile] = {}
     schemas: dict[str, str] = {}
-    folders = {known.folder.casefold(): (name, known.source) for name, known in state.tables.items()}
+    folders = {
+        known.folder.casefold(): (name, known.source)
+        for name, known in state.tables.items()
+        if known.parked is None or known.parked.reason != NAME_COLLISION
+    }
     for result in sorted(
         results.tables, key=lambda result: (result.table, result.state.source[0], str(result.state.source))
     ):
         owner, source = folders.setdefault(result.state.folder.casefold(), (result.table, result.state.source))
         if source != result.state.source:
-            tables[_collision_name(result)] = _collided(result, owner, planned)
+            if result.table in state.tables and state.tables[result.table].source == result.state.source:
+                tables[result.table] = result.state
+            else:
+                tables[_collision_name(result)] = _collided(result, owner, planned)
             continue
         tables[result.table] = result.state
         schemas.update(result.schemas)
@@ -55,7 +67,24 @@ def assemble(
         tables=tables,
         schemas=schemas,
         merging=tuple(sorted(merging)),
-        counters=_counters(results, files),
+        counters=_counters(results, files, state),
+    )
+
+
+def doubtful_tables(results: Results) -> frozenset[str]:
+    """Keyed tables with inserts, fed by a topic of which a record was set aside: it may have been any event of theirs.
+
+    The attempt is worthless then, since a task cannot know of records that another one, or the same one later, sets
+    aside: the batch runs once more and takes no row of these tables as new.
+    """
+    spoiled = {result.topic for result in results.partitions if result.bad}
+    return frozenset(
+        result.table
+        for result in results.tables
+        if result.file is not None
+        and result.state.keys
+        and result.file.rows.get(str(RowMarker.INSERT.value))
+        and spoiled.intersection(result.file.ranges)
     )
 
 
@@ -85,18 +114,20 @@ def _collided(result: TableResult, owner: str, planned: Mapping[str, PlannedTopi
     topic = next(iter(resume), "")
     partition = next(iter(resume.get(topic, {})), 0)
     parked = Parked(
-        reason="name_collision",
+        reason=NAME_COLLISION,
         message=f"its folder {result.state.folder} belongs to the table {owner} of another source table",
         remedy="give one of the two another name with tables.overrides[].naming in the settings",
         topic=topic,
         partition=partition,
         offset=resume.get(topic, {}).get(partition, 0),
         resume=resume,
+        skipped=0 if result.file is None else sum(result.file.rows.values()),
     )
     return TableState(
         source=result.state.source,
         folder=result.state.folder,
         extension=result.state.extension,
+        column_separator=result.state.column_separator,
         status=TableStatus.PARKED,
         parked=parked,
     )
@@ -110,7 +141,7 @@ def _taint(results: Results, state: LedgerState, tables: dict[str, TableState]) 
             tables[name] = msgspec.structs.replace(known, tainted=True)
 
 
-def _counters(results: Results, files: Mapping[str, LandedFile]) -> dict[str, int]:
+def _counters(results: Results, files: Mapping[str, LandedFile], state: LedgerState) -> dict[str, int]:
     counters: Counter[str] = Counter()
     for partition in results.partitions:
         counters["records"] += partition.records
@@ -121,6 +152,10 @@ def _counters(results: Results, files: Mapping[str, LandedFile]) -> dict[str, in
             counters[f"dead_letters.{reason}"] += count
     for result in results.tables:
         counters["clamped"] += result.clamped
+        if not result.direct_topics:
+            # What a merge leaves out is in no partition's count.
+            before = state.tables[result.table].dead_letters if result.table in state.tables else 0
+            counters[f"dead_letters.{UNAVAILABLE_VALUE}"] += result.state.dead_letters - before
     counters["files"] += len(files)
     counters["bytes"] += sum(file.bytes for file in files.values())
     for file in files.values():

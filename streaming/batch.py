@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 
 from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.landing_zone.errors import EarlierAttemptError
+from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked
-from streaming.assemble import MustMerge, assemble
+from streaming.assemble import assemble, doubtful_tables
 from streaming.checkpoint import Planned
 from streaming.plan import BatchPlan, JobOptions
 from streaming.planning import is_new, plan_batch, planned_topics
@@ -78,13 +79,16 @@ def run_batch(
         return BatchReport(version=None)
 
     merging: frozenset[str] = frozenset()
+    doubtful: frozenset[str] = frozenset()
     while True:
-        plan = plan_batch(job, ledger.state, topics, uuid.uuid4().hex, merging)
+        plan = plan_batch(job, ledger.state, topics, uuid.uuid4().hex, merging, doubtful)
         results = decode_and_land(plan)
         draft = assemble(results, topics, ledger.state, merging)
-        if not isinstance(draft, MustMerge):
+        found = doubtful_tables(results)
+        if isinstance(draft, Draft) and not found:
             break
-        merging = merging.union(draft.topics)
+        merging = merging if isinstance(draft, Draft) else merging.union(draft.topics)
+        doubtful = doubtful.union(found)
 
     before = ledger.state
     try:

@@ -58,6 +58,12 @@ def loaded_position(state: TableState) -> tuple[int, int]:
     return (int(state.loaded[:16], 16), int(state.loaded[16:], 16)) if state.loaded else (0, 0)
 
 
+def position_text(position: tuple[int, int]) -> str:
+    """The other direction of :func:`loaded_position`."""
+    high, low = position
+    return f"{high:016x}{low:016x}" if high or low else ""
+
+
 def _phase_number(phase: Phase) -> int:
     # merge_keys gives initial-snapshot rows phase 0, everything else 1.
     return 1 if phase is Phase.STREAMING else 0

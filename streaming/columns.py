@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.debezium.events import Op
+from connectors.debezium.events import Op, UInt64s
 from connectors.landing_zone.evolution import IncomingColumn
 from connectors.landing_zone.schema import type_to_text
 from streaming.plan import TableOptions
@@ -72,6 +72,13 @@ def _masked(column: pa.Array) -> pa.Array:
     return pc.if_else(column.is_valid(), MASK, pa.scalar(None, pa.string()))
 
 
+def _hexadecimal(keys: UInt64s) -> pa.Array:
+    """Each row's three words as 48 hexadecimal digits."""
+    digits = keys.astype(">u8").tobytes().hex().encode()
+    ends = np.arange(len(keys) + 1, dtype=np.int32) * 48
+    return pa.StringArray.from_buffers(len(keys), pa.py_buffer(ends), pa.py_buffer(digits))
+
+
 def _metadata_column(kind: MetadataColumn, events: OrderedRows) -> pa.Array:
     match kind:
         case MetadataColumn.OP:
@@ -81,7 +88,7 @@ def _metadata_column(kind: MetadataColumn, events: OrderedRows) -> pa.Array:
             unknown = events.source_ms == 0
             return pa.array(events.source_ms * 1000, pa.timestamp("us", tz="UTC"), mask=unknown)
         case MetadataColumn.POSITION:
-            return pa.array([f"{a:016x}{b:016x}{c:016x}" for a, b, c in events.keys.tolist()], pa.string())
+            return _hexadecimal(events.keys)
         case MetadataColumn.KAFKA_TOPIC:
             return pa.array(np.array(events.topics)[events.topic_index], pa.string())
         case MetadataColumn.KAFKA_PARTITION:

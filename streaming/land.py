@@ -7,28 +7,35 @@ before it land, it and later ones are counted and kept for the catch-up, and no 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import replace
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 
-from connectors.debezium.events import BadRecord, Bools
+from connectors.debezium.events import BadRecord, Bools, Int64s, Op
 from connectors.debezium.merge_keys import PositionCarry
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.evolution import Evolution, Refused, TypeChangePolicy, cast_rows, evolve
-from connectors.landing_zone.ledger.state import Parked, PartitionState, SnapshotIdentity, TableState, TableStatus
+from connectors.landing_zone.ledger.state import (
+    Parked,
+    SnapshotIdentity,
+    TableState,
+    TableStatus,
+)
 from connectors.landing_zone.row_marker import COLUMN as MARKER_COLUMN
 from connectors.landing_zone.row_marker import RowMarker
 from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.storage.protocol import Storage
-from streaming.carry import carry_at, high_words, partition_state, table_high_water
+from streaming.carry import position_text
 from streaming.columns import project
 from streaming.files import TableFile
-from streaming.marking import HighWater, mark
+from streaming.marking import Proof, mark
 from streaming.plan import BatchPlan, TableResult
 from streaming.policies import OnUnavailable
+from streaming.progress import TableProgress, place_of, places
 from streaming.rows import OrderedRows
+from streaming.snapshots import Streamed
 from streaming.stops import (
     Stop,
     first_stop,
@@ -36,18 +43,12 @@ from streaming.stops import (
     load_rows,
     loading_snapshot,
     null_key_stop,
-    streamed_runs,
     text_refusal,
     without_truncates,
 )
 from streaming.unavailable import EarlierValues
 
 KEPT_RUNS = 16
-
-
-class _Place(NamedTuple):
-    topic: str
-    partition: int
 
 
 class TableLander:
@@ -75,23 +76,17 @@ class TableLander:
         self._mapping: dict[str, str] = {}
         self._keys = state.keys
         self._snapshot: SnapshotIdentity | None = state.snapshot
-        self._runs = dict.fromkeys(state.streamed_runs)
+        self._progress = TableProgress(state)
         self._loading = state.status is TableStatus.LOADING
-        self._tainted = state.tainted
+        self._tainted = state.tainted or table in plan.doubtful or _leaves_events_out(plan, source)
         self._parked: Parked | None = state.parked
-        self._high: HighWater | None = table_high_water(state)
+        resume = {} if state.parked is None else state.parked.resume
+        self._resume = {topic: dict(offsets) for topic, offsets in resume.items()}
         self._file: TableFile | None = None
         self._earlier: EarlierValues | None = None
-        self._partitions: dict[_Place, PartitionState] = {
-            _Place(topic, partition): known
-            for topic, partitions in state.partitions.items()
-            for partition, known in partitions.items()
-        }
         self._topics: dict[str, None] = {}
         self._skipped = 0
-        self._late = 0
         self._clamped = 0
-        self._source_ms = state.source_ms
         self._notes: list[str] = []
         self.left_out: list[BadRecord] = []
 
@@ -99,26 +94,35 @@ class TableLander:
         """Land the next events; after the event that parks the table nothing lands any more."""
         self._topics.update(dict.fromkeys(events.topics))
         if self._parked is not None:
-            self._skipped += len(events)
+            self._skip(events)
             return
-        streamed = self._plan.streamed_runs | self._runs.keys()
         stop = format_stop(events, self._options, self._before) or first_stop(
-            events, self._options, self._keys if self._schema else None, self._loading, self._snapshot, streamed
+            events,
+            self._options,
+            self._keys if self._schema else None,
+            self._snapshot,
+            Streamed(self._progress.streamed, frozenset(self._progress.runs), self._plan.streamed_runs),
         )
         landed = events if stop is None else events.slice(0, stop.index)
         landed, truncates = without_truncates(landed)
-        if truncates:
-            self._tainted, self._loading = True, False
-            self._notes.append(f"ignored {truncates} truncate event(s)")
+        certain = int(truncates[0]) if len(truncates) else len(landed)
+        if certain < len(landed):
+            self._loading = False
         if len(landed):
-            stop = self._land(landed, streamed) or stop
+            stop = self._land(landed, certain) or stop
+            self._tainted = self._tainted or bool(self.left_out)
+        index = len(events) if stop is None else _index_of(events, stop)
+        ignored = int((events.ops[:index] == Op.TRUNCATE).sum())
+        if ignored:
+            self._tainted, self._loading = True, False
+            self._notes.append(f"ignored {ignored} truncate event(s)")
         if stop is not None:
-            self._park(events, stop)
+            self._park(events, index, stop)
 
     def set_carry(self, topic: str, partition: int, carry: PositionCarry) -> None:
         """The partition's running maximum after all of its events; a parked table keeps that of its last landed row."""
         if self._parked is None:
-            self._partitions[_Place(topic, partition)] = partition_state(carry)
+            self._progress.set_carry(topic, partition, carry)
 
     def finish(self) -> TableResult:
         """Close and stage the file, if any row landed, and say what the table has become."""
@@ -144,13 +148,16 @@ class TableLander:
         if self._file is not None:
             self._file.abandon()
 
-    def _land(self, events: OrderedRows, streamed: frozenset[str]) -> Stop | None:
-        """Fill, evolve, mark and write; returns where the table has to stop, when only the rows' columns could tell."""
+    def _land(self, events: OrderedRows, certain: int) -> Stop | None:
+        """Evolve, fill, mark and write; returns where the table has to stop, when only the rows' columns could tell.
+
+        Args:
+            certain: how many of the events come before anything was left out.
+        """
         keys = self._keys if self._schema else events.schema.key
-        events, stop = self._fill(events, keys)
-        null_key = null_key_stop(events, keys)
-        if null_key is not None:
-            events, stop = events.slice(0, null_key.index), null_key
+        stop = null_key_stop(events, keys)
+        if stop is not None:
+            events = events.slice(0, stop.index)
         if not len(events):
             return stop
         rows, incoming = project(events, self._options, keys)
@@ -159,15 +166,22 @@ class TableLander:
             evolution = text_refusal(self._options, evolution) or evolution
         if isinstance(evolution, Refused):
             return Stop.at(events, 0, evolution.reason.value, evolution.message, evolution.remedy)
+        if self._earlier is not None or events.unavailable:
+            landing = frozenset(column.source for column in incoming)
+            events, certain, missing = self._fill(events, keys, landing, certain)
+            stop = missing or stop
+            if not len(events):
+                return stop
+            rows, _ = project(events, self._options, keys)
         self._keys = keys
         self._note_changes(evolution)
-        self._snapshot = loading_snapshot(events, self._snapshot, streamed)
+        self._snapshot = loading_snapshot(events, self._snapshot, self._plan.streamed_runs | self._progress.runs.keys())
         if not load_rows(events, self._snapshot).all():
             self._loading = False
-        if int((events.keys[:, 0] >> np.uint64(32)).max()):
-            # After a reset of the source's log no position proves anything about rows landed before it.
-            self._tainted = True
-        marked = mark(events, rows, self._plan.job.markers, keys, None if self._tainted else self._high)
+        proof: Proof | None = None
+        if not self._tainted:
+            proof, self._tainted = self._progress.proof(events, certain)
+        marked = mark(events, rows, self._plan.job.markers, keys, proof)
         markers = None if self._loading else marked.markers
         self._schema, self._mapping = evolution.schema, evolution.mapping
         if self._file is None:
@@ -176,23 +190,29 @@ class TableLander:
             )
         self._file.prepare(self._schema, RowMarker.UPSERT if keys else RowMarker.INSERT, marked=markers is not None)
         self._file.write(cast_rows(marked.rows, self._schema, evolution.mapping), markers, events)
-        self._remember(events)
+        self._progress.remember(events)
+        self._clamped += events.clamped
         return stop
 
-    def _fill(self, events: OrderedRows, keys: tuple[str, ...]) -> tuple[OrderedRows, Stop | None]:
-        if not events.unavailable and self._earlier is None:
-            return events, None
+    def _fill(
+        self, events: OrderedRows, keys: tuple[str, ...], landing: frozenset[str], certain: int
+    ) -> tuple[OrderedRows, int, Stop | None]:
+        """Fill the values of ``landing`` columns that were not sent; where that cannot be done the policy decides."""
+        unavailable = {name: mask for name, mask in events.unavailable.items() if name in landing}
+        events = replace(events, unavailable=unavailable)
+        if not unavailable and self._earlier is None:
+            return events, certain, None
         if self._earlier is None:
             self._earlier = EarlierValues(keys, self._read_earlier)
         events, missing = self._earlier.fill(events)
         if not missing or self._options.on_unavailable is OnUnavailable.NULL:
-            return events, None
+            return events, certain, None
         cells: Bools = np.logical_or.reduce(list(missing.values()))
         where = np.flatnonzero(cells)
+        first = int(where[0])
         if self._options.on_unavailable is OnUnavailable.DEAD_LETTER:
             self._leave_out(events, where, tuple(missing))
-            return events.take(np.flatnonzero(~cells)), None
-        first = int(where[0])
+            return events.take(np.flatnonzero(~cells)), min(certain, first), None
         names = ", ".join(name for name, mask in missing.items() if mask[first])
         stop = Stop.at(
             events,
@@ -201,12 +221,9 @@ class TableLander:
             f"the source did not send the unchanged value of {names}, and no earlier row of the batch has it",
             "set REPLICA IDENTITY FULL on the table (PostgreSQL), or choose another policies.on_unavailable",
         )
-        return events.slice(0, first), stop
+        return events.slice(0, first), certain, stop
 
-    def _leave_out(
-        self, events: OrderedRows, where: np.ndarray[tuple[int], np.dtype[np.int64]], names: tuple[str, ...]
-    ) -> None:
-        self._tainted = True
+    def _leave_out(self, events: OrderedRows, where: Int64s, names: tuple[str, ...]) -> None:
         for index in where.tolist():
             self.left_out.append(
                 BadRecord(
@@ -237,52 +254,11 @@ class TableLander:
                 instead = f" instead of {change.replaces}" if change.replaces else ""
                 self._notes.append(f"new column {change.column.name} ({change.column.type}){instead}")
 
-    def _remember(self, events: OrderedRows) -> None:
-        """Positions, late rows, runs and time of the rows that have just landed."""
-        self._late += self._count_late(events)
-        self._runs.update(dict.fromkeys(streamed_runs(events)))
-        self._clamped += events.clamped
-        self._source_ms = max(self._source_ms, int(events.source_ms.max(initial=0)))
-        places = events.topic_index.astype(np.int64) << 32 | events.partitions
-        for place in np.unique(places).tolist():
-            last = int(np.flatnonzero(places == place)[-1])
-            where = _Place(events.topics[place >> 32], place & 0xFFFFFFFF)
-            self._partitions[where] = partition_state(carry_at(events.keys, last))
-        words = max(tuple(row) for row in events.keys[[0, -1]].tolist())
-        if self._high is None or words > self._high.words:
-            self._high = HighWater(epoch=words[0] >> 32, words=words)
-
-    def _count_late(self, events: OrderedRows) -> int:
-        """Rows behind what another partition had reached before this batch: their cross-partition order is gone."""
-        others = {
-            _Place(topic, partition): words
-            for topic, partitions in self._before.partitions.items()
-            for partition, state in partitions.items()
-            if (words := high_words(state)) is not None
-        }
-        if len(others) < 2 and not (set(others) - {_Place(t, p) for t in events.topics for p in events.partitions[:1]}):
-            return 0
-        late = 0
-        places = events.topic_index.astype(np.int64) << 32 | events.partitions
-        for place in np.unique(places).tolist():
-            own = _Place(events.topics[place >> 32], place & 0xFFFFFFFF)
-            high = max((words for where, words in others.items() if where != own), default=None)
-            if high is not None:
-                late += sum(tuple(key) < high for key in events.keys[places == place].tolist())
-        return late
-
-    def _park(self, events: OrderedRows, stop: Stop) -> None:
-        """Stand still at ``stop``: remember for each partition the first offset that has not landed."""
-        resume: dict[str, dict[int, int]] = {}
+    def _park(self, events: OrderedRows, index: int, stop: Stop) -> None:
+        """Stand still at the event at ``index``: from now on every partition's first event is where it resumes."""
         for topic, plan in self._plan.topics.items():
-            if topic in self._topics or any(place.topic == topic for place in self._partitions):
-                resume[topic] = {partition: end for partition, (_, end) in plan.ranges.items()}
-        rest = events.slice(stop.index, len(events))
-        for index in range(len(rest) - 1, -1, -1):
-            resume.setdefault(rest.topics[rest.topic_index[index]], {})[int(rest.partitions[index])] = int(
-                rest.offsets[index]
-            )
-        self._skipped += len(rest)
+            if topic in self._topics or topic in self._progress.topics:
+                self._resume[topic] = {partition: end for partition, (_, end) in plan.ranges.items()}
         self._parked = Parked(
             reason=stop.reason,
             message=stop.message,
@@ -290,29 +266,50 @@ class TableLander:
             topic=stop.topic,
             partition=stop.partition,
             offset=stop.offset,
-            resume=resume,
         )
+        self._skip(events.slice(index, len(events)))
+
+    def _skip(self, events: OrderedRows) -> None:
+        """Count events that do not land, and remember for each partition the first one."""
+        self._skipped += len(events)
+        numbers, firsts = np.unique(places(events), return_index=True)
+        for number, offset in zip(numbers.tolist(), events.offsets[firsts].tolist(), strict=True):
+            topic, partition = place_of(events, number)
+            resume = self._resume.setdefault(topic, {})
+            resume[partition] = min(offset, resume.get(partition, offset))
 
     def _state(self) -> TableState:
         status = TableStatus.LOADING if self._loading else TableStatus.STREAMING
         parked = self._parked
         if parked is not None:
             status = TableStatus.PARKED
-            parked = msgspec.structs.replace(parked, skipped=parked.skipped + self._skipped)
-        partitions: dict[str, dict[int, PartitionState]] = {}
-        for place, known in sorted(self._partitions.items()):
-            partitions.setdefault(place.topic, {})[place.partition] = known
+            parked = msgspec.structs.replace(
+                parked, skipped=parked.skipped + self._skipped, resume=self._resume or parked.resume
+            )
         return msgspec.structs.replace(
             self._before,
             status=status,
             schema=str(self._schema.fingerprint) if self._schema else "",
             keys=self._keys,
             snapshot=self._snapshot,
-            partitions=partitions,
-            streamed_runs=tuple(self._runs)[-KEPT_RUNS:],
+            partitions=self._progress.partitions,
+            streamed_runs=tuple(self._progress.runs)[-KEPT_RUNS:],
+            loaded=position_text(self._progress.loaded),
             tainted=self._tainted,
             parked=parked,
-            late=self._before.late + self._late,
+            late=self._before.late + self._progress.late,
             dead_letters=self._before.dead_letters + len(self.left_out),
-            source_ms=self._source_ms,
+            source_ms=self._progress.source_ms,
         )
+
+
+def _index_of(events: OrderedRows, stop: Stop) -> int:
+    """The index of the event at which the table stops; events may have been left out since it was counted."""
+    number = events.topics.index(stop.topic) << 32 | stop.partition
+    return int(np.flatnonzero((places(events) == number) & (events.offsets == stop.offset))[0])
+
+
+def _leaves_events_out(plan: BatchPlan, source: SourceTable) -> bool:
+    """Whether the settings drop operations without which a key may still be there when it is created again."""
+    decoding = plan.job.decode.rules.decoding_for(source)
+    return decoding is not None and not {Op.UPDATE, Op.DELETE, Op.TRUNCATE}.isdisjoint(decoding.excluded_operations)

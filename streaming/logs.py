@@ -41,7 +41,10 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One object per line: ``time``, ``level``, ``logger``, ``message``, the facts, and ``error`` where one is told."""
+    """One object per line: ``time``, ``level``, ``logger``, ``message``, the facts, and ``error`` where one is told.
+
+    A fact of one of these names is left out: the line's own member stays.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -49,8 +52,9 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
-            **getattr(record, "facts", {}),
         }
+        facts: dict[str, object] = getattr(record, "facts", {})
+        line |= {name: value for name, value in facts.items() if name not in line}
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)

@@ -111,6 +111,7 @@ class BatchPlan:
         tables: the ledger's tables by landing-zone name.
         schemas: pinned schemas as JSON by fingerprint.
         streamed_runs: connector runs known to have streamed, over all tables.
+        doubtful: tables of which an earlier attempt at this batch found that a record was set aside.
     """
 
     job: JobOptions
@@ -121,6 +122,7 @@ class BatchPlan:
     tables: dict[str, TableState] = field(default_factory=dict)
     schemas: dict[str, str] = field(default_factory=dict)
     streamed_runs: frozenset[str] = frozenset()
+    doubtful: frozenset[str] = frozenset()
 
     def by_source(self) -> dict[tuple[str, str | None, str], str]:
         """Landing-zone name of each known source table."""

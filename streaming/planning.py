@@ -86,13 +86,19 @@ def is_new(topics: Mapping[str, PlannedTopic], state: LedgerState) -> bool:
 
 
 def plan_batch(
-    job: JobOptions, state: LedgerState, topics: Mapping[str, PlannedTopic], unique: str, merging: frozenset[str]
+    job: JobOptions,
+    state: LedgerState,
+    topics: Mapping[str, PlannedTopic],
+    unique: str,
+    merging: frozenset[str],
+    doubtful: frozenset[str] = frozenset(),
 ) -> BatchPlan:
     """What the tasks are told.
 
     Args:
         unique: tells this attempt's staged files from any other's.
         merging: topics that must merge besides those that the ledger knows.
+        doubtful: tables in which nothing may be taken as new.
     """
     plans: dict[str, TopicPlan] = {}
     forced = merging.union(state.merging)
@@ -110,4 +116,5 @@ def plan_batch(
         tables=dict(state.tables),
         schemas=dict(state.schemas),
         streamed_runs=frozenset(run for table in state.tables.values() for run in table.streamed_runs),
+        doubtful=doubtful,
     )

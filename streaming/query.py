@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
 from connectors.errors import BridgeError, Transient
 from connectors.kafka.topics import TopicDescription
@@ -23,6 +23,7 @@ from streaming.runs import SOURCE_COLUMNS
 from streaming.settings.kafka import Starting
 from streaming.startup import (
     OpenZone,
+    begin_at_ends,
     check_topics,
     offsets_to_land,
     settle_checkpoint,
@@ -108,7 +109,8 @@ def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
     while not stop.is_set():
         landed = _Landed()
         try:
-            _run_once(spark, job, stop, landed)
+            with _spark_errors():
+                _run_once(spark, job, stop, landed)
         except Transient as error:
             failures = 1 if landed.batches else failures + 1
             if failures > job.retries.attempts:
@@ -118,6 +120,15 @@ def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
             stop.wait(pause)
         else:
             return
+
+
+@contextlib.contextmanager
+def _spark_errors() -> Iterator[None]:
+    """What Spark says itself, when the query starts or ends or its JVM is gone, as an error of ours."""
+    try:
+        yield
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        raise _spark_failed(error) from error
 
 
 @dataclass
@@ -130,12 +141,14 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
     opened = job.open()
     check_topics(opened.ledger.state, present)
     settle_checkpoint(job.checkpoint, opened.ledger.state, present)
+    if job.starting is Starting.LATEST:
+        begin_at_ends(opened.ledger, present)
     job.on_start(offsets_to_land(opened.ledger.state, present))
     batches = _Batches(job, opened, stop, landed)
     frame = (
         spark.readStream.format("kafka")
         .options(**job.source_options)
-        .option("startingOffsets", starting_offsets(opened.ledger.state, present, job.starting))
+        .option("startingOffsets", starting_offsets(opened.ledger.state, present))
         .load()
         .select(*SOURCE_COLUMNS)
     )
@@ -147,25 +160,46 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
     )
     query = trigger.start()
     try:
-        _wait(query, batches, stop)
+        wait_for_end(query, batches, stop)
     finally:
         with contextlib.suppress(PySparkException, Py4JError):
             query.stop()
 
 
-def _wait(query: StreamingQuery, batches: _Batches, stop: StopSignal) -> None:
-    """Until the query ends; a stop waits for the batch in hand (stopping inside one would throw it away)."""
+class RunningQuery(Protocol):
+    """What is asked of Spark's query while it runs."""
+
+    @property
+    def isActive(self) -> bool: ...
+
+    def awaitTermination(self) -> bool | None: ...
+
+
+class BatchInHand(Protocol):
+    """The batch that runs: why it failed, if it did, and whether it has ended."""
+
+    @property
+    def failure(self) -> Exception | None: ...
+
+    def between(self, seconds: float) -> bool: ...
+
+
+def wait_for_end(query: RunningQuery, batches: BatchInHand, stop: StopSignal) -> None:
+    """Until the query ends; a stop waits for the batch in hand (stopping inside one would throw it away).
+
+    Raises:
+        Exception: what the last batch failed with, also when the job is to stop.
+        PySparkException: the query ended with an error of its own.
+    """
     while query.isActive:
         if stop.wait(POLL_SECONDS) and batches.between(POLL_SECONDS):
-            return
-    try:
-        query.awaitTermination()
-    except PySparkException as error:
-        if batches.failure is not None:
-            raise batches.failure from None
-        if stop.is_set():
-            return
-        raise _spark_failed(error) from error
+            break
+    else:
+        try:
+            query.awaitTermination()
+        except PySparkException:
+            if batches.failure is None and not stop.is_set():
+                raise
     if batches.failure is not None:
         raise batches.failure
 
@@ -187,15 +221,16 @@ class _Batches:
                 raise _StoppedError
             try:
                 report = self._run(frame, batch_id)
+                # A range that was landed already says nothing about whether a failure has passed.
+                self._landed.batches += report.version is not None
+                self._opened.prune()
+                self._job.on_batch(report)
             except (PySparkException, Py4JError) as error:
                 self.failure = _spark_failed(error)
                 raise
             except Exception as error:
                 self.failure = error
                 raise
-            self._landed.batches += 1
-            self._opened.prune()
-            self._job.on_batch(report)
 
     def between(self, seconds: float) -> bool:
         """Whether no batch is under way within so many seconds; none begins any more once the stop signal is set."""

@@ -72,9 +72,7 @@ class Streamed:
     any: frozenset[str] = frozenset()
 
 
-def judge(
-    run_id: str | None, recorded: SnapshotIdentity | None, connector: str, streamed: Streamed
-) -> SnapshotVerdict:
+def judge(run_id: str | None, recorded: SnapshotIdentity | None, connector: str, streamed: Streamed) -> SnapshotVerdict:
     """What a snapshot row of ``run_id`` is.
 
     A run that has streamed other tables only proves nothing about a table that is loaded: its topic may lag, and the

@@ -11,13 +11,17 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import msgspec
+
+from connectors.debezium.schema import SourceTable
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.errors import OffsetGapError
 from connectors.landing_zone.layout import PARTNER_EVENTS_FILE
+from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.history import prune
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.owner import ensure_no_foreign_files, ensure_owner
-from connectors.landing_zone.ledger.state import LedgerState, TableStatus
+from connectors.landing_zone.ledger.state import LedgerState, Parked, PlannedTopic, TableState, TableStatus
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import inspect_tables, recover
 from connectors.landing_zone.storage.protocol import Storage
@@ -26,11 +30,10 @@ from streaming.checkpoint import Checkpoint, agrees
 from streaming.plan import JobOptions
 from streaming.planning import require_same_topic
 from streaming.publishing import ZonePublisher, park_tables, settle, table_metadata, waiting_files
-from streaming.settings.kafka import Starting
 
 _log = logging.getLogger(__name__)
 
-LATEST, EARLIEST = -1, -2
+EARLIEST = -2
 """What ``startingOffsets`` says for a partition that no offset is known of (Structured Streaming + Kafka guide)."""
 
 
@@ -82,11 +85,45 @@ def open_zone(
         if table.status is not TableStatus.PARKED and name not in ledger.state.pending
     }
     park_tables(ledger, inspect_tables(zone, at_rest, threads=threads))
+    park_excluded(ledger, job)
     removed = vacuum(zone, state, ledger.state, threads=threads)
     if removed:
         _log.info("removed %d staged file(s) of attempts that were never committed", len(removed))
     prune(state, now_ms=_now_ms())
     return OpenZone(state, ledger, ZonePublisher(Publisher(zone, threads), job))
+
+
+def park_excluded(ledger: Ledger, job: JobOptions) -> None:
+    """Let the tables stand still that the settings leave out by now: the events that pass by would be missing for ever.
+
+    A table that is included again stays parked, so that nobody takes its mirror for complete.
+    """
+    state = ledger.state
+    excluded = {
+        name: table
+        for name, table in state.tables.items()
+        if table.status is not TableStatus.PARKED and job.decode.rules.decoding_for(SourceTable(*table.source)) is None
+    }
+    if not excluded:
+        return
+    ledger.commit(Draft(tables={name: _excluded(table, state) for name, table in excluded.items()}))
+
+
+def _excluded(table: TableState, state: LedgerState) -> TableState:
+    resume = {topic: dict(state.topics[topic].partitions) for topic in table.partitions if topic in state.topics}
+    topic = next(iter(resume), "")
+    partition = next(iter(resume.get(topic, {})), 0)
+    parked = Parked(
+        reason="excluded",
+        message="the settings exclude the table since then, so its events are not landed",
+        remedy="nothing, if the mirrored table may stay as it is; otherwise include it and rebuild it from an empty "
+        "folder",
+        topic=topic,
+        partition=partition,
+        offset=resume.get(topic, {}).get(partition, 0),
+        resume=resume,
+    )
+    return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)
 
 
 def check_topics(state: LedgerState, present: Mapping[str, TopicDescription]) -> None:
@@ -123,14 +160,32 @@ def check_topics(state: LedgerState, present: Mapping[str, TopicDescription]) ->
                 )
 
 
-def starting_offsets(state: LedgerState, present: Mapping[str, TopicDescription], starting: Starting) -> str:
-    """Spark's ``startingOffsets``: the ledger's offset of every partition, or the policy's for unknown ones."""
-    unknown = LATEST if starting is Starting.LATEST and not state.topics else EARLIEST
+def begin_at_ends(ledger: Ledger, present: Mapping[str, TopicDescription]) -> None:
+    """Let a ledger that knows no topic begin at the ends of the partitions, once: ``kafka.starting: latest``.
+
+    Spark remembers such a start only from its first batch on, and a record that comes while nobody runs would be lost.
+    """
+    if ledger.state.topics or not present:
+        return
+    ledger.commit(
+        Draft(
+            planned={
+                topic: PlannedTopic(
+                    found.id, {partition: (end, end) for partition, (_, end) in sorted(found.partitions.items())}
+                )
+                for topic, found in sorted(present.items())
+            }
+        )
+    )
+
+
+def starting_offsets(state: LedgerState, present: Mapping[str, TopicDescription]) -> str:
+    """Spark's ``startingOffsets``: the ledger's offset of every partition, or its first record for unknown ones."""
     offsets: dict[str, dict[str, int]] = {}
     for topic, found in present.items():
         recorded = state.topics.get(topic)
         known = {} if recorded is None else recorded.partitions
-        offsets[topic] = {str(partition): known.get(partition, unknown) for partition in sorted(found.partitions)}
+        offsets[topic] = {str(partition): known.get(partition, EARLIEST) for partition in sorted(found.partitions)}
     return json.dumps(offsets, sort_keys=True)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from connectors.debezium.events import Bools, Int64s, Op, SnapshotKind
 from connectors.landing_zone.evolution import Evolution, RefusalReason, Refused
@@ -61,7 +62,7 @@ def first_stop(
     stops = (
         _truncate_stop(events, options),
         _key_stop(events, options, keys),
-        _snapshot_stop(events, options, snapshot, streamed),
+        _snapshot_stop(events, options, keys, snapshot, streamed),
     )
     return min((stop for stop in stops if stop is not None), key=lambda stop: stop.index, default=None)
 
@@ -70,7 +71,7 @@ def format_stop(events: OrderedRows, options: TableOptions, state: TableState) -
     """A table keeps the file format that its metadata has told the replicator."""
     now = file_extension(options)
     separator = column_separator(options)
-    if not state.sequence or (now == state.extension and separator in (state.column_separator, "")):
+    if not state.sequence or (now == state.extension and state.column_separator in (separator, "")):
         return None
     if now != state.extension:
         what = f"the settings ask for .{now} files, but the table's {state.sequence} files end in .{state.extension}"
@@ -90,11 +91,13 @@ def format_stop(events: OrderedRows, options: TableOptions, state: TableState) -
 
 def null_key_stop(events: OrderedRows, keys: tuple[str, ...]) -> Stop | None:
     """The first row that has NULL in a key column: the destination could never find it again."""
-    places = [
-        int(np.flatnonzero(events.rows.column(name).is_null().to_numpy(zero_copy_only=False))[0])
-        for name in keys
-        if events.rows.column(name).null_count
-    ]
+    places = [first for name in keys if (first := _first_null(events.rows.column(name))) is not None]
+    if events.old_keys is not None:
+        places += [
+            int(events.key_changed[first])
+            for name in keys
+            if (first := _first_null(events.old_keys.column(name))) is not None
+        ]
     if not places:
         return None
     return Stop.at(
@@ -104,6 +107,12 @@ def null_key_stop(events: OrderedRows, keys: tuple[str, ...]) -> Stop | None:
         f"a row has NULL in its key ({', '.join(keys)}), so later changes could not find it",
         "declare key columns for this table in the settings that are never NULL",
     )
+
+
+def _first_null(column: pa.Array) -> int | None:
+    if not column.null_count:
+        return None
+    return int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
 
 
 def text_refusal(options: TableOptions, evolution: Evolution) -> Refused | None:
@@ -216,10 +225,12 @@ def _key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] 
 def _snapshot_stop(
     events: OrderedRows,
     options: TableOptions,
+    keys: tuple[str, ...] | None,
     snapshot: SnapshotIdentity | None,
     streamed: Streamed,
 ) -> Stop | None:
-    if options.on_resnapshot is not OnResnapshot.PARK:
+    keyless = not (events.schema.key if keys is None else keys)
+    if options.on_resnapshot is not OnResnapshot.PARK and not keyless:
         return None
     recorded = snapshot
     for run in snapshot_runs(events):
@@ -230,6 +241,14 @@ def _snapshot_stop(
             streamed.any,
         )
         verdict = judge(run.run_id, recorded, events.connector, seen)
+        if keyless and verdict in (SnapshotVerdict.SECOND, SnapshotVerdict.BLOCKING):
+            return Stop.at(
+                events,
+                run.start,
+                "second_snapshot",
+                "the rows of a table without key were snapshotted again, and appending them would double every row",
+                "rebuild the mirrored table from an empty folder, or declare the table's key columns in the settings",
+            )
         if verdict is SnapshotVerdict.SECOND:
             return Stop.at(
                 events,

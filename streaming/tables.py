@@ -35,12 +35,16 @@ class TableDirectory:
     def _look_up(self, source: SourceTable) -> tuple[str, TableState]:
         identity = (source.database, source.schema, source.name)
         options = self._plan.job.options_for(source)
-        text = {"extension": file_extension(options), "column_separator": column_separator(options)}
+        extension, separator = file_extension(options), column_separator(options)
         name = self._by_source.get(identity)
         if name is not None:
             known = self._plan.tables[name]
             # Without a file, nobody has been told of a format yet.
-            return name, known if known.sequence else msgspec.structs.replace(known, **text)
+            if known.sequence:
+                return name, known
+            return name, msgspec.structs.replace(known, extension=extension, column_separator=separator)
         naming = TableNaming(options.schema_template, options.table_template)
         folder = folder_of(naming, source.database, source.schema, source.name)
-        return table_of_folder(folder), TableState(source=identity, folder=folder, **text)
+        return table_of_folder(folder), TableState(
+            source=identity, folder=folder, extension=extension, column_separator=separator
+        )

@@ -21,6 +21,9 @@ from streaming.rows import OrderedRows
 ReadEarlier = Callable[[tuple[str, ...]], Iterator[pa.RecordBatch]]
 
 
+_UNKNOWN = object()
+
+
 class EarlierValues:
     """The latest known value per key of the columns that had to be filled, over one table's rows of one batch.
 
@@ -45,6 +48,9 @@ class EarlierValues:
         if not self._values:
             return events, {}
         row_keys = _tuples(events.rows, self._keys)
+        moved = {}
+        if events.old_keys is not None:
+            moved = dict(zip(events.key_changed.tolist(), _tuples(events.old_keys, self._keys), strict=True))
         columns = list(events.rows.columns)
         missing: dict[str, Bools] = {}
         for name, known in self._values.items():
@@ -52,7 +58,7 @@ class EarlierValues:
             if index < 0:
                 continue
             asked = events.unavailable.get(name, np.zeros(len(events), np.bool_))
-            columns[index], missing[name] = self._walk(columns[index], row_keys, asked, events.ops, known)
+            columns[index], missing[name] = self._walk(columns[index], row_keys, moved, asked, events.ops, known)
         rows = pa.RecordBatch.from_arrays(columns, schema=events.rows.schema)
         return _with_rows(events, rows), {name: mask for name, mask in missing.items() if mask.any()}
 
@@ -60,6 +66,7 @@ class EarlierValues:
         self,
         column: pa.Array,
         row_keys: list[tuple[object, ...]],
+        moved: dict[int, tuple[object, ...]],
         asked: Bools,
         ops: Iterable[int],
         known: dict[tuple[object, ...], object],
@@ -69,7 +76,14 @@ class EarlierValues:
         for index, (key, op) in enumerate(zip(row_keys, ops, strict=True)):
             if op == Op.DELETE:
                 known.pop(key, None)
-            elif not asked[index]:
+                continue
+            if index in moved:
+                # The row takes its values along; whatever had the new key before is gone.
+                before = known.pop(moved[index], _UNKNOWN)
+                known.pop(key, None)
+                if before is not _UNKNOWN:
+                    known[key] = before
+            if not asked[index]:
                 known[key] = values[index]
             elif key in known:
                 values[index] = known[key]

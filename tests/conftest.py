@@ -1,17 +1,48 @@
-"""What tests of different folders share: one Spark session."""
+"""What tests of several folders share: one broker, one Spark session, and bridges between the two.
+
+The broker is the embedded one, or a container where `CDC_BRIDGE_TEST_BROKER=container` says so: that needs a reachable
+Docker daemon that has, or can pull, the image named in `CDC_BRIDGE_TEST_BROKER_IMAGE`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
+from testcontainers.community.kafka import KafkaContainer
 
+from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
 from streaming.session import spark_session
+from tests.support.bridge import Bridge
+from tests.support.cluster import Cluster
 from tests.unit.streaming.settings_builder import settings
+
+CONTAINER = "container"
+DEFAULT_IMAGE = "confluentinc/cp-kafka:7.9.2"
+
+
+@pytest.fixture(scope="session")
+def broker_jars() -> list[Path]:
+    return resolve_jars(JarSet.BROKER)
+
+
+@pytest.fixture(scope="session")
+def bootstrap_servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Bootstrap servers of a broker that all tests share; each makes its own topics."""
+    if os.environ.get("CDC_BRIDGE_TEST_BROKER") == CONTAINER:
+        image = os.environ.get("CDC_BRIDGE_TEST_BROKER_IMAGE", DEFAULT_IMAGE)
+        with KafkaContainer(image).with_kraft() as container:
+            yield container.get_bootstrap_server()
+    else:
+        jars: list[Path] = request.getfixturevalue("broker_jars")
+        with EmbeddedBroker(tmp_path_factory.mktemp("broker"), jars) as broker:
+            yield broker.bootstrap_servers
 
 
 @pytest.fixture(scope="session")
@@ -23,5 +54,31 @@ def spark_jars() -> Iterator[list[Path]]:
 
 @pytest.fixture
 def spark(spark_jars: list[Path]) -> SparkSession:
-    """The session of this process: a test that has stopped it leaves the next one a new one."""
+    """The session of this process; where a test has stopped it, the next one gets a new one."""
     return spark_session(settings(spark__master="local[2]"), spark_jars)
+
+
+@pytest.fixture
+def cluster(bootstrap_servers: str) -> Cluster:
+    """The broker, with a topic prefix of the test's own."""
+    return Cluster(bootstrap_servers)
+
+
+@pytest.fixture
+def bridge(cluster: Cluster, spark: SparkSession, tmp_path: Path) -> Callable[..., Bridge]:
+    """Makes bridges that read all of the test's topics, each in a folder of its own."""
+
+    def make(name: str = "bridge", **changes: Any) -> Bridge:
+        return Bridge(
+            tmp_path / name,
+            spark,
+            **{
+                "kafka__bootstrap_servers": cluster.bootstrap_servers,
+                "kafka__topics": None,
+                "kafka__pattern": rf"{cluster.prefix}\..*",
+                "dead_letters__topic": f"{cluster.prefix}-dead-letters",
+                **changes,
+            },
+        )
+
+    return make

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from connectors.debezium.batch import Batch
 from connectors.debezium.errors import SchemaError
-from connectors.debezium.event_group import EventGroup
+from connectors.debezium.event_group import EventGroup, NoImages
 from connectors.debezium.events import ChangeChunk, Int8s, Int64s, Op, SkipReason
 from connectors.debezium.json_codec import DOCUMENT_FIELDS
 from connectors.debezium.options import TableDecoding
@@ -23,6 +23,7 @@ from connectors.debezium.schema import RowSchema
 from connectors.debezium.source_block import snapshot_kinds, source_millis
 from connectors.debezium.verdicts import BadReason
 
+_ROUTED_TABLE = "__dbz__physicalTableIdentifier"
 _MESSAGE = 100
 _UNKNOWN = 101
 _OPS: Mapping[str, int] = {
@@ -142,6 +143,9 @@ def _piece(
     else:
         wanted = decoding.keys or (shape.names if shape is not None else ())
         key = tuple(name for name in wanted if name in names)
+        missing = [name for name in wanted if name not in names and not _names_the_table(name, group)]
+        if missing and (ops != Op.TRUNCATE).any():
+            return _without_key(batch, group, ops, decoding, missing[0])
     usable = shape if shape is not None and (group.documents or set(key) <= set(shape.names)) else None
     try:
         reader = RowReader(batch, group, fields, ops, key, usable)
@@ -178,6 +182,24 @@ def _piece(
         batch.verdicts.reject(group.rows[place], wrong.reason, wrong.detail)
     good = np.setdiff1d(np.arange(len(group)), np.fromiter(found.bad, np.int64, len(found.bad)))
     return Piece(group.rows[good], select(chunk, good)) if len(good) else None
+
+
+def _names_the_table(name: str, group: EventGroup) -> bool:
+    """True for the key field by which routed tables differ, where the events' source block tells them apart anyway."""
+    return name == _ROUTED_TABLE and not isinstance(group.before, NoImages)
+
+
+def _without_key(batch: Batch, group: EventGroup, ops: Int8s, decoding: TableDecoding, missing: str) -> Piece | None:
+    """Rejects the rows, which a part of their key would mix up; a truncate needs no key."""
+    for row in group.rows[ops != Op.TRUNCATE]:
+        batch.verdicts.reject(
+            row,
+            BadReason.MISSING_KEY,
+            f"key column {missing} is no column of the row; have the connector send it, or declare it, or declare "
+            "other key columns for the table",
+        )
+    truncates = np.flatnonzero(ops == Op.TRUNCATE)
+    return _piece(batch, group.select(truncates), ops[truncates], decoding, None) if len(truncates) else None
 
 
 def _record_batch(columns: list[pa.Array], names: list[str], count: int) -> pa.RecordBatch:

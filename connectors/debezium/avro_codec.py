@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any, assert_never
 
 import numpy as np
@@ -11,7 +12,7 @@ from connectors.debezium.avro_records import AvroRecords
 from connectors.debezium.avro_registry import AvroReaders
 from connectors.debezium.event_group import EventGroup, NoImages, present_mask
 from connectors.debezium.events import Bools, Int64s, SkipReason
-from connectors.debezium.flattened import is_metadata, metadata_fields, operations, topic_table
+from connectors.debezium.flattened import first_present, is_metadata, metadata_fields, operations, topic_table
 from connectors.debezium.framing import AvroRows
 from connectors.debezium.json_layout import DocumentImages
 from connectors.debezium.options import DecodeOptions
@@ -136,7 +137,7 @@ class AvroCodec:
                     table=table,
                     ops=operations(self._member(records, "op"), self._member(records, "deleted")),
                     source={member: self._member(records, member) for member in position_members(connector)},
-                    fields=tuple(field for field in reader.record.row_fields if not is_metadata(field.name, prefix)),
+                    fields=tuple(field for field in reader.record.fields if not is_metadata(field.name, prefix)),
                     before=NoImages(len(rows)),
                     after=records.images(),
                 )
@@ -154,8 +155,8 @@ class AvroCodec:
         return next(((name,) for name in names if any(value is not None for value in records.values(name))), names[:1])
 
     def _member(self, records: AvroRecords, member: str) -> list[Any]:
-        first, second = (records.values(name) for name in metadata_fields(member, self._options.metadata_prefix))
-        return [a if a is not None else b for a, b in zip(first, second, strict=True)]
+        found = [records.values(name) for name in metadata_fields(member, self._options.metadata_prefix)]
+        return reduce(first_present, found)
 
 
 def _images(records: AvroRecords, name: str, documents: bool) -> Images:

@@ -14,6 +14,7 @@ from connectors.debezium.avro_block import AvroBlock, CorruptBlockError, Unsuppo
 from connectors.debezium.avro_datum import BadDatumError, DatumReader
 from connectors.debezium.avro_records import ArrowRecords, AvroRecords, DictRecords
 from connectors.debezium.avro_schema import row_schema_of
+from connectors.debezium.errors import SchemaError
 from connectors.debezium.events import Int64s
 from connectors.debezium.record_schema import RecordSchema
 
@@ -46,12 +47,17 @@ class AvroReader:
     def __init__(self, text: str) -> None:
         self.record: RecordSchema = row_schema_of(text)
         schema = _decoded(text)
-        self._datums = DatumReader(schema)
         self._block: AvroBlock | None
         try:
+            self._datums = DatumReader(schema)
             self._block = AvroBlock(schema)
         except UnsupportedByBlocksError:
             self._block = None
+        except Exception as error:  # fastavro raises whatever it meets, such as KeyError for an enum without symbols
+            raise SchemaError(
+                f"The Avro schema of a record cannot be used: {error!r}",
+                remedy="look at the schema in the registry; Kafka Connect's Avro converter must have written it",
+            ) from error
 
     @property
     def columnar(self) -> bool:

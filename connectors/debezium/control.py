@@ -36,7 +36,10 @@ def control_kind(
         and (tuple(key_names) == ("serverName",) or _named(topic, options.heartbeat_topics))
     ):
         return SkipReason.HEARTBEAT
-    if names >= _TRANSACTION or (names >= _TRANSACTION_MARK and _named(topic, options.transaction_topics)):
+    # A flattened table may be called transaction and have a status; it has other columns too.
+    if names <= _TRANSACTION | _TIMES and (
+        names >= _TRANSACTION or (names >= _TRANSACTION_MARK and _named(topic, options.transaction_topics))
+    ):
         return SkipReason.TRANSACTION
     if names >= _SCHEMA_CHANGE and (
         "tableChanges" in names or tuple(key_names) == ("databaseName",) or _named(topic, options.schema_change_topics)

@@ -20,7 +20,7 @@ from connectors.debezium.headers import RecordHeaders
 from connectors.debezium.json_codec import JsonCodec
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.record_key import KeyReader
-from connectors.debezium.tombstones import Tombstones
+from connectors.debezium.tombstones import named_by_topic, tombstone_groups
 from connectors.debezium.unavailable import Placeholder
 from connectors.debezium.verdicts import Rejection, Verdicts
 from connectors.debezium.wire import SchemaIdHeaders, SchemaLookup
@@ -40,7 +40,6 @@ class Decoder:
         self._keys = KeyReader(self._readers)
         self._json = JsonCodec(options)
         self._avro = AvroCodec(options, self._readers)
-        self._tombstones = Tombstones(options)
         self._placeholder = Placeholder(options.placeholder)
 
     def decode(self, records: RawRecords) -> Decoded:
@@ -69,10 +68,10 @@ class Decoder:
         )
         value_format = options.value_format_of(records.topic)
         framed = frame(records.values, SchemaIdHeaders(headers, "value"), value_format, options.framing)
-        groups = self._groups(batch, values, framed)
+        groups = named_by_topic(batch, self._groups(batch, values, framed))
         if records.values.null_count:
             empty = np.flatnonzero(np.asarray(records.values.is_null()))
-            groups += self._tombstones.groups(batch, empty, groups)
+            groups += tombstone_groups(batch, empty)
         pieces = [piece for group in groups for piece in pieces_of(batch, group)]
         return Decoded(
             chunks=in_offset_order(pieces),

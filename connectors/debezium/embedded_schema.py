@@ -58,7 +58,7 @@ class EmbeddedSchemas:
             return None
         prefix, schema = known[0]
         length = len(prefix)
-        payloads = [body[length:-1] for body in bodies if body.startswith(prefix)]
+        payloads = [body[length:-1] for body in bodies if body.startswith(prefix) and body.endswith(b"}")]
         return (schema, payloads) if len(payloads) == len(bodies) else None
 
     def split(self, topic: str, body: bytes) -> tuple[EmbeddedSchema | None, bytes]:
@@ -69,7 +69,7 @@ class EmbeddedSchemas:
         """
         known = self._prefixes.setdefault(topic, [])
         for place, (prefix, schema) in enumerate(known):
-            if body.startswith(prefix):
+            if body.startswith(prefix) and body.endswith(b"}"):
                 if place:
                     known.insert(0, known.pop(place))
                 return schema, body[len(prefix) : -1]
@@ -78,7 +78,7 @@ class EmbeddedSchemas:
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None, body
         text, payload = bytes(wrapped.schema), bytes(wrapped.payload)
-        if text == b"null":
+        if text == b"null" and payload.startswith(b"{"):
             return None, payload
         if not text.startswith(b"{"):
             return None, body

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from connectors.debezium.schema import SourceTable
 
@@ -67,24 +68,38 @@ _SOURCE_FIELDS = frozenset(
         "mod_number",
     ]
 )
-_ENVELOPE_FIELDS = frozenset({"op", "deleted"})
+_ENVELOPE_FIELDS = frozenset({"op"})
 _STRUCTS = ("source_", "transaction_")
 _WITHOUT_SCHEMAS = frozenset({"mysql", "mariadb", "mongodb", "vitess"})
+
+DELETED = "__deleted"
+"""The field that ``rewrite`` adds to every row: whether it is a delete."""
 
 UNKNOWN_OP = "r"
 """The operation of a flattened row that does not say: it holds the row's state, as a snapshot's row does."""
 
 
 def is_metadata(name: str, prefix: str) -> bool:
-    """True for a field that the transformation has added; any other field is a column, whatever its name."""
+    """True for a field that the transformation has added; any other field is a column, whatever its name.
+
+    ``add.fields.prefix`` does not touch ``__deleted``.
+    """
+    if name == DELETED:
+        return True
     if not name.startswith(prefix):
         return False
     rest = name[len(prefix) :]
-    return rest in _SOURCE_FIELDS or rest in _ENVELOPE_FIELDS or (bool(prefix) and rest.startswith(_STRUCTS))
+    return rest in _SOURCE_FIELDS or rest in _ENVELOPE_FIELDS or rest.startswith(_STRUCTS)
 
 
-def metadata_fields(member: str, prefix: str) -> tuple[str, str]:
-    """The fields that may hold the source block's ``member``; the first one that is there counts."""
+def metadata_fields(member: str, prefix: str) -> tuple[str, ...]:
+    """The fields that may hold the source block's ``member``, ``op`` or ``deleted``; the first that has a value counts.
+
+    Args:
+        prefix: not empty, else a column could not be told from them.
+    """
+    if member == "deleted":
+        return (DELETED,)
     return f"{prefix}source_{member}", f"{prefix}{member}"
 
 
@@ -94,7 +109,9 @@ def metadata_field(member: str, names: Collection[str], prefix: str) -> str | No
 
 
 def topic_table(topic: str, connector: str) -> SourceTable:
-    """The table that a topic of Debezium's default naming stands for; only where records do not name their table.
+    """The table that a topic of Debezium's default naming stands for.
+
+    Used where records do not name their table, and on topics whose tombstones delete.
 
     ``prefix.schema.table``, ``prefix.database.schema.table``, or ``prefix.database.table`` for sources without schemas.
     """
@@ -105,6 +122,11 @@ def topic_table(topic: str, connector: str) -> SourceTable:
     if len(parts) > 3:
         return SourceTable(parts[-3], parts[-2], name)
     return SourceTable("", parts[-2] if len(parts) > 2 else None, name)
+
+
+def first_present(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+    """Value by value the first one, unless it is null."""
+    return [other if value is None else value for value, other in zip(first, second, strict=True)]
 
 
 def operations(ops: Sequence[object], deleted: Sequence[object]) -> list[str]:

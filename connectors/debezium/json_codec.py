@@ -185,7 +185,8 @@ class JsonCodec:
             return SkipReason.EXCLUDED_TABLE
         names: frozenset[str] = frozenset()
         if part.schema is not None:
-            fields = part.schema.record.row_fields
+            record = part.schema.record
+            fields = record.row_fields if origin.form is RecordForm.ENVELOPE else record.fields
             names = frozenset(field.name for field in part.schema.record.root.children)
         elif origin.form is RecordForm.ENVELOPE and origin.connector == "mongodb":
             fields = ()

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from connectors.debezium.event_group import EventGroup, NoImages, absent_column, present_mask
 from connectors.debezium.events import Bools, Int64s
-from connectors.debezium.flattened import metadata_fields, operations, topic_table
+from connectors.debezium.flattened import first_present, metadata_fields, operations, topic_table
+from connectors.debezium.json_members import Member
 from connectors.debezium.json_probe import DECODE_ERRORS
 from connectors.debezium.json_structs import RowStruct
 from connectors.debezium.origin import Origin
@@ -162,23 +163,18 @@ class FlattenedLayout:
         self.fields = columns
         self._origin = origin
         self._assumed = topic_table(topic, origin.connector)
-        self._row = RowStruct(columns, numeric_decimals=numeric_decimals)
         positions = position_members(origin.connector)
         members = dict.fromkeys(name_fields(origin.connector), str) | positions
         self._members = tuple(positions)
-        self._attributes: dict[str, list[str]] = {}
-        extra: list[tuple[str, Any, Any]] = []
-        renamed: dict[str, str] = {}
+        self._prefix = prefix
+        beside: list[Member] = []
         for member in (*members, "op", "deleted"):
             annotation: Any = {"op": str, "deleted": bool | str}.get(member) or members[member]
             for name in metadata_fields(member, prefix):
                 if names is None or name in names:
-                    attribute = f"m{len(extra)}"
-                    extra.append((attribute, annotation | None, None))
-                    renamed[attribute] = name
-                    self._attributes.setdefault(member, []).append(attribute)
-        struct = msgspec.defstruct("Flattened", extra, bases=(self._row.type,), rename=renamed, kw_only=True, gc=False)
-        self.decode = msgspec.json.Decoder(struct).decode
+                    beside.append(Member(name, annotation | None))
+        self._row = RowStruct(columns, numeric_decimals=numeric_decimals, beside=beside)
+        self.decode = msgspec.json.Decoder(self._row.type).decode
 
     def group(self, rows: Int64s, events: list[Any], bodies: list[bytes]) -> tuple[EventGroup, Bools | None]:
         """The events as columns, and a mask of those of another table, if any."""
@@ -203,11 +199,10 @@ class FlattenedLayout:
 
     def _values(self, member: str, events: list[Any]) -> list[Any]:
         values: list[Any] | None = None
-        for attribute in self._attributes.get(member, ()):
-            found = list(map(attrgetter(attribute), events))
-            values = (
-                found if values is None else [a if a is not None else b for a, b in zip(values, found, strict=True)]
-            )
+        for name in metadata_fields(member, self._prefix):
+            found = self._row.beside(events, name)
+            if found is not None:
+                values = found if values is None else first_present(values, found)
         return [None] * len(events) if values is None else values
 
 

@@ -1,16 +1,14 @@
 """msgspec structs for JSON records of a known schema.
 
-A struct decodes strictly (an int is never a string or a float, a required field must be there) and touches only the
-members that are asked for. Attributes are numbered, since a column's name need not be a Python identifier.
+Decoding is strict (an int is never a string or a float, a required field must be there) and touches only the members
+that are asked for.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from operator import attrgetter
 from types import UnionType
 from typing import Any
 
@@ -18,6 +16,7 @@ import msgspec
 import pyarrow as pa
 
 from connectors.debezium import semantics
+from connectors.debezium.json_members import Member, object_type
 from connectors.debezium.physical import Physical, is_nested, physical_array, struct_array, text_array
 from connectors.debezium.schema import ConnectType, Field
 from connectors.debezium.types import decimal_scale
@@ -34,36 +33,46 @@ class RowStruct:
     Args:
         fields: the members to decode; others in the JSON are passed over.
         required: False to let every member be absent or null (a ``before`` image).
+        beside: members that are no columns, see :meth:`beside`.
         numeric_decimals: True for ``decimal.format=NUMERIC``, where a Decimal is a JSON number.
 
     Attributes:
-        type: the generated struct.
+        type: the generated type.
         empty: an instance whose columns are all null.
     """
 
-    def __init__(self, fields: Iterable[Field], *, required: bool = True, numeric_decimals: bool = False) -> None:
-        self._columns: dict[str, _Column] = {}
-        members: list[tuple[str, Any] | tuple[str, Any, Any]] = []
-        names: dict[str, str] = {}
-        for number, field in enumerate(fields):
-            attribute = f"f{number}"
-            names[attribute] = field.name
-            column = _column(field, attribute, numeric_decimals)
-            self._columns[field.name] = column
-            annotation = msgspec.Raw if column.raw else _annotation(column.kind)
-            members.append(_member(attribute, annotation, optional=field.optional or not required))
-        self.type: type[msgspec.Struct] = msgspec.defstruct("Row", members, rename=names, kw_only=True, gc=False)
-        self.empty = self.type(
-            **{
-                attribute: NULL if column.raw else None
-                for attribute, column in zip(names, self._columns.values(), strict=True)
-            }
-        )
+    def __init__(
+        self,
+        fields: Iterable[Field],
+        *,
+        required: bool = True,
+        numeric_decimals: bool = False,
+        beside: Sequence[Member] = (),
+    ) -> None:
+        columns = tuple(fields)
+        kinds = [(physical_type(field), _is_raw(field, numeric_decimals)) for field in columns]
+        members = [
+            _member(field, kind, raw=raw, optional=field.optional or not required)
+            for field, (kind, raw) in zip(columns, kinds, strict=True)
+        ]
+        objects = object_type((*members, *beside))
+        self.type: Any = objects.type
+        self.empty: Any = objects.empty
+        self._columns = {
+            field.name: _Column(get, kind, raw)
+            for field, get, (kind, raw) in zip(columns, objects.getters, kinds, strict=False)
+        }
+        self._beside = dict(zip((member.name for member in beside), objects.getters[len(columns) :], strict=True))
 
     def __contains__(self, name: str) -> bool:
         return name in self._columns
 
-    def column(self, images: Sequence[msgspec.Struct], field: Field) -> Physical:
+    def beside(self, images: Sequence[Any], name: str) -> list[Any] | None:
+        """The values of a member that is no column; ``None`` when there is no such member."""
+        get = self._beside.get(name)
+        return None if get is None else list(map(get, images))
+
+    def column(self, images: Sequence[Any], field: Field) -> Physical:
         """The column of ``field``, one value per image, as its physical type."""
         column = self._columns[field.name]
         values = list(map(column.get, images))
@@ -78,26 +87,24 @@ class RowStruct:
 
 @dataclass(frozen=True)
 class _Column:
-    """How a column comes out of a struct; ``raw`` where its JSON text is kept."""
+    """How a column comes out of an image; ``raw`` where its JSON text is kept."""
 
-    get: attrgetter[Any]
+    get: Callable[[Any], Any]
     kind: pa.DataType
     raw: bool
 
 
-def _column(field: Field, attribute: str, numeric_decimals: bool) -> _Column:
-    kind = physical_type(field)
-    if pa.types.is_string(kind):
-        raw = field.type is not ConnectType.STRING
-    else:
-        raw = numeric_decimals and field.semantic == semantics.DECIMAL and field.type is ConnectType.BYTES
-    return _Column(attrgetter(attribute), kind, raw)
+def _is_raw(field: Field, numeric_decimals: bool) -> bool:
+    if pa.types.is_string(physical_type(field)):
+        return field.type is not ConnectType.STRING
+    return numeric_decimals and field.semantic == semantics.DECIMAL and field.type is ConnectType.BYTES
 
 
-def _member(attribute: str, annotation: UnionType | type, *, optional: bool) -> tuple[str, Any] | tuple[str, Any, Any]:
-    if annotation is msgspec.Raw:
-        return (attribute, annotation, NULL) if optional else (attribute, annotation)
-    return (attribute, annotation | None, None) if optional else (attribute, annotation)
+def _member(field: Field, kind: pa.DataType, *, raw: bool, optional: bool) -> Member:
+    if raw:
+        return Member(field.name, msgspec.Raw, NULL, not optional)
+    annotation = _annotation(kind)
+    return Member(field.name, annotation | None if optional else annotation, None, not optional)
 
 
 def _annotation(kind: pa.DataType) -> UnionType | type:
@@ -134,7 +141,7 @@ def _decimal_bytes(raws: Sequence[msgspec.Raw], scale: int, kind: pa.DataType) -
         value: bytes | None = None
         try:
             if text.startswith(b'"'):
-                value = base64.b64decode(text.strip(b'"'), validate=True)
+                value = msgspec.json.decode(text, type=bytes)
             elif text != b"null":
                 value = _unscaled(Decimal(text.decode()), scale)
         except (ArithmeticError, ValueError) as error:

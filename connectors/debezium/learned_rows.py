@@ -9,7 +9,7 @@ import numpy as np
 
 from connectors.debezium.event_group import EventGroup, NoImages
 from connectors.debezium.events import Int64s
-from connectors.debezium.flattened import is_metadata, metadata_field, operations
+from connectors.debezium.flattened import DELETED, is_metadata, metadata_field, operations
 from connectors.debezium.json_probe import DECODE_ERRORS, rejection
 from connectors.debezium.learned import PlainImages, PlainRow, learn
 from connectors.debezium.options import DecodeOptions
@@ -20,7 +20,6 @@ from connectors.debezium.source_block import position_members
 from connectors.debezium.verdicts import Verdicts
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
-_NO_MEMBERS: dict[str, Any] = {}
 
 
 class _Envelope(msgspec.Struct, gc=False):
@@ -65,10 +64,11 @@ def learned_groups(
     if not good:
         return []
     # A delete shows its key's columns, whose types it may be the only one to show.
-    shown = [
-        _key_row(keys.json_at(row)) if event.op == "d" else event.after for row, event in zip(good, events, strict=True)
-    ]
     places: Int64s = np.array(good, dtype=np.int64)
+    shown: list[PlainRow | None] = [event.after for event in events]
+    deletes = [place for place, event in enumerate(events) if event.op == "d"]
+    for place, key in zip(deletes, keys.plain(places[deletes]), strict=True):
+        shown[place] = key
     groups: list[EventGroup] = []
     for run in learn(shown):
         part = events[run.start : run.stop]
@@ -114,11 +114,5 @@ def _flattened(body: bytes, origin: Origin, options: DecodeOptions) -> _Event:
     for member in position_members(origin.connector):
         name = metadata_field(member, said, prefix)
         source[member] = None if name is None else said[name]
-    op = operations([said.get(f"{prefix}op")], [said.get(f"{prefix}deleted")])[0]
+    op = operations([said.get(f"{prefix}op")], [said.get(DELETED)])[0]
     return _Event(op, source, None, row)
-
-
-def _key_row(text: bytes | None) -> PlainRow:
-    if text is None:
-        return _NO_MEMBERS
-    return _OBJECT.decode(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 from connectors.debezium.events import Op
 from connectors.debezium.schema import Field, SourceTable
@@ -34,8 +34,8 @@ class PayloadFormat(enum.StrEnum):
 class EnvelopeForm(enum.StrEnum):
     """Whether values are Debezium envelopes or flattened rows (``ExtractNewRecordState``).
 
-    ``AUTO`` takes a record for flattened only when it has at least one metadata field of that transformation
-    (``__op``, ``__deleted``, ``__table``, ...). Topics flattened without ``add.fields`` need ``FLATTENED``.
+    ``AUTO`` reads envelopes; a flattened record is bad then, since only the settings can say what its topic's
+    tombstones mean. ``FLATTENED`` takes every value for a row.
     """
 
     AUTO = "auto"
@@ -46,8 +46,10 @@ class EnvelopeForm(enum.StrEnum):
 class TombstonePolicy(enum.StrEnum):
     """What a record without a value means.
 
-    ``AUTO``: nothing beside an envelope (the ``d`` has said it before), a delete on a topic of flattened rows. A topic
-    is known as flattened by :attr:`EnvelopeForm.FLATTENED` or by the records this worker has seen of it.
+    ``AUTO``: a delete where the settings say :attr:`EnvelopeForm.FLATTENED`, else nothing (a ``d`` has said it before).
+    Where a tombstone deletes, the topic's name says of which table, for its rows too: the last segments of
+    ``prefix.schema.table``, ``prefix.database.schema.table`` or, for a connector without schemas that the settings
+    name, ``prefix.database.table``. Patterns of tables then match that name.
     """
 
     AUTO = "auto"
@@ -156,6 +158,17 @@ class DecodeOptions:
 
     def envelope_of(self, topic: str) -> EnvelopeForm:
         return _first_match(topic, self.envelope_forms, self.envelope)
+
+    def tombstones_delete(self, topic: str) -> bool:
+        """True where a record without a value is a delete; the settings and the topic's name decide."""
+        match self.tombstones:
+            case TombstonePolicy.SKIP:
+                return False
+            case TombstonePolicy.DELETE:
+                return True
+            case TombstonePolicy.AUTO:
+                return self.envelope_of(topic) is EnvelopeForm.FLATTENED
+        assert_never(self.tombstones)
 
     def is_signal_table(self, table: SourceTable) -> bool:
         return _matches(_names(table), self.signal_tables)

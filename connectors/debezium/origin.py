@@ -44,26 +44,29 @@ def form_of(
     names: frozenset[str], topic: str, key_names: Sequence[str], options: DecodeOptions
 ) -> RecordForm | SkipReason | Rejection:
     """The form of a value with these top-level fields."""
-    wanted = options.envelope_of(topic)
     control = control_kind(names, topic, key_names, options)
     if control is not None:
         return control
-    if wanted is EnvelopeForm.FLATTENED:
+    if options.envelope_of(topic) is EnvelopeForm.FLATTENED:
         return RecordForm.FLATTENED
     if "op" in names:
         if "source" in names:
             return RecordForm.ENVELOPE
         if names & {"before", "after"}:
             return Rejection(BadReason.MISSING_SOURCE, "the envelope has no source block")
-    if wanted is EnvelopeForm.AUTO and any(is_metadata(name, options.metadata_prefix) for name in names):
-        return RecordForm.FLATTENED
+    added = sorted(name for name in names if is_metadata(name, options.metadata_prefix))
+    if added:
+        return Rejection(
+            BadReason.FLATTENED,
+            f"a row that ExtractNewRecordState has flattened, by its field {added[0]}; set format.envelope, or "
+            "format.topics.<topic>.envelope, to flattened: it also decides whether a tombstone is a delete",
+        )
     if names & {"before", "after"}:
         return Rejection(BadReason.MISSING_OP, "the envelope has no op")
     shown = ", ".join(sorted(names)[:8]) or "none"
     return Rejection(
         BadReason.NOT_A_CHANGE_EVENT,
-        f"neither an envelope nor a flattened row with metadata fields; its fields: {shown}; "
-        "set format.envelope to flattened if the topic holds bare rows",
+        f"not an envelope; its fields: {shown}; set format.envelope to flattened if the topic holds bare rows",
     )
 
 

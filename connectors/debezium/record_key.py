@@ -21,7 +21,7 @@ from connectors.debezium.events import Int64s
 from connectors.debezium.framing import Framed
 from connectors.debezium.json_probe import DECODE_ERRORS, rejection
 from connectors.debezium.json_structs import RowStruct
-from connectors.debezium.physical import Physical
+from connectors.debezium.physical import Physical, plain
 from connectors.debezium.record_schema import RecordSchema
 from connectors.debezium.schema import Field
 from connectors.debezium.values import physical_type
@@ -32,6 +32,7 @@ NO_KEY = -1
 UNREADABLE = -2
 
 ReadColumn = Callable[[list[bytes], Field], Physical]
+ReadPlain = Callable[[list[bytes]], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +43,13 @@ class KeyShape:
         names: in key order.
         fields: with their types; ``None`` for schemaless JSON, whose values have the types of the row's columns.
         read: a field's values from the encoded keys.
+        plain: the encoded keys as JSON would have them without a schema; no members for one that cannot be read.
     """
 
     names: tuple[str, ...]
     fields: tuple[Field, ...] | None
     read: ReadColumn
+    plain: ReadPlain
 
     def field(self, row_field: Field) -> Field:
         """The key's own field of that name."""
@@ -77,10 +80,15 @@ class RecordKeys:
     def all_names(self) -> frozenset[str]:
         return frozenset(name for shape in self.shapes for name in shape.names)
 
-    def json_at(self, row: int) -> bytes | None:
-        """The JSON text of a schemaless key; ``None`` for any other."""
-        shape = int(self.shape_of[row])
-        return self.bodies[row] if shape >= 0 and self.shapes[shape].fields is None else None
+    def plain(self, rows: Int64s) -> list[dict[str, Any]]:
+        """The keys of some records as JSON would have them without a schema; no members where there is no key."""
+        found: list[dict[str, Any]] = [{} for _ in rows]
+        for number, shape in enumerate(self.shapes):
+            places = np.flatnonzero(self.shape_of[rows] == number).tolist()
+            keys = shape.plain([self.bodies[int(rows[place])] or b"" for place in places])
+            for place, key in zip(places, keys, strict=True):
+                found[place] = key
+        return found
 
     def column(self, rows: Int64s, field: Field) -> Physical:
         """The values of the key's own ``field`` for records of one shape that has it."""
@@ -168,17 +176,11 @@ class KeyReader:
         except DECODE_ERRORS as error:
             return Rejection(BadReason.BAD_KEY, f"the key is not a JSON object: {rejection(body, error).detail}")
         if names not in self._shapes:
-            members = [(f"f{place}", msgspec.Raw) for place in range(len(names))]
-            strict = msgspec.defstruct(
-                "Key",
-                members,
-                rename={f"f{place}": name for place, name in enumerate(names)},
-                forbid_unknown_fields=True,
-                gc=False,
-            )
-            self._strict[names] = msgspec.json.Decoder(strict).decode
-            self._shapes[names] = KeyShape(names, None, _read_json)
-        if b"schema" not in body:
+            strict = _exactly(names)
+            if strict is not None:
+                self._strict[names] = strict
+            self._shapes[names] = KeyShape(names, None, _read_json, _plain_json)
+        if b"schema" not in body and names in self._strict:
             self._latest[topic] = names
         return self._shapes[names], body
 
@@ -188,19 +190,36 @@ class KeyReader:
             return Rejection(reader.reason, f"the key: {reader.detail}")
         shape = self._shapes.get(reader)
         if shape is None:
-            fields = reader.record.row_fields
-            shape = self._shapes[reader] = KeyShape(_names(fields), fields, _avro_columns(reader))
+            fields = reader.record.fields
+            shape = self._shapes[reader] = KeyShape(_names(fields), fields, _avro_columns(reader), _avro_plain(reader))
         return shape
 
     def _typed_shape(self, identity: object, record: RecordSchema) -> KeyShape:
         shape = self._shapes.get(identity)
         if shape is None:
-            fields = record.row_fields
-            shape = self._shapes[identity] = KeyShape(_names(fields), fields, _read_json)
+            fields = record.fields
+            shape = self._shapes[identity] = KeyShape(_names(fields), fields, _read_json, _plain_json)
         return shape
 
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_PLAIN = msgspec.json.Decoder(dict[str, Any])
+
+
+def _exactly(names: tuple[str, ...]) -> Callable[[bytes], Any] | None:
+    """Decodes objects with these members and no other; ``None`` where a struct cannot have their names."""
+    attributes = {f"f{place}": name for place, name in enumerate(names)}
+    try:
+        key = msgspec.defstruct(
+            "Key",
+            [(attribute, msgspec.Raw) for attribute in attributes],
+            rename=attributes,
+            forbid_unknown_fields=True,
+            gc=False,
+        )
+    except ValueError:
+        return None
+    return msgspec.json.Decoder(key).decode
 
 
 def _names(fields: tuple[Field, ...]) -> tuple[str, ...]:
@@ -210,7 +229,7 @@ def _names(fields: tuple[Field, ...]) -> tuple[str, ...]:
 def _read_json(bodies: list[bytes], field: Field) -> Physical:
     struct = RowStruct((field,), required=False)
     decode = msgspec.json.Decoder(struct.type).decode
-    rows: list[msgspec.Struct] = []
+    rows: list[Any] = []
     bad: dict[int, str] = {}
     for place, body in enumerate(bodies):
         try:
@@ -220,6 +239,31 @@ def _read_json(bodies: list[bytes], field: Field) -> Physical:
             rows.append(struct.empty)
     column = struct.column(rows, field)
     return Physical(column.values, bad | column.bad)
+
+
+def _plain_json(bodies: list[bytes]) -> list[dict[str, Any]]:
+    keys: list[dict[str, Any]] = []
+    for body in bodies:
+        try:
+            keys.append(_PLAIN.decode(body))
+        except DECODE_ERRORS:
+            keys.append({})
+    return keys
+
+
+def _avro_plain(reader: AvroReader) -> ReadPlain:
+    fields = reader.record.fields
+
+    def read(bodies: list[bytes]) -> list[dict[str, Any]]:
+        keys: list[dict[str, Any]] = [{} for _ in bodies]
+        parts, _ = reader.read(bodies, [field.name for field in fields])
+        for part in parts:
+            for field in fields:
+                for place, value in zip(part.places.tolist(), part.records.values(field.name), strict=True):
+                    keys[place][field.name] = msgspec.to_builtins(plain(value, field))
+        return keys
+
+    return read
 
 
 def _avro_columns(reader: AvroReader) -> ReadColumn:

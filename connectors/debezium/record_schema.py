@@ -34,15 +34,20 @@ class RecordSchema:
         names = {child.name for child in self.root.children}
         return self.root.type is ConnectType.STRUCT and {"op", "source"} <= names and bool({"before", "after"} & names)
 
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """All fields of a key or a flattened record, whatever their names; empty for a root that is not a struct."""
+        return self.root.children if self.root.type is ConnectType.STRUCT else ()
+
     @cached_property
     def row_fields(self) -> tuple[Field, ...]:
         """The fields of the row, in the order of the schema.
 
         Of an envelope, those of ``after``, else of ``before``; empty when they are not structs (MongoDB sends documents
-        as JSON text). Of a key or a flattened record, all its fields. Empty for a root that is not a struct.
+        as JSON text). Of anything else, all its fields.
         """
         if not self.is_envelope:
-            return self.root.children if self.root.type is ConnectType.STRUCT else ()
+            return self.fields
         for image in ("after", "before"):
             field = self.child(image)
             if field is not None and field.type is ConnectType.STRUCT:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from connectors.debezium.batch import Batch
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Bools, Int64s, Op
+from connectors.debezium.learned import PlainImages
 from connectors.debezium.physical import Physical
 from connectors.debezium.record_key import KeyShape
 from connectors.debezium.schema import Field
@@ -115,7 +116,11 @@ class RowReader:
         return updates[changed], [values.take(pa.array(changed)) for values in old]
 
     def _available(self, column: Field) -> Physical:
-        """The after image's column without placeholders: filled from before where that has a value."""
+        """The after image's column without placeholders: filled from before where that has a value.
+
+        Nothing is not a value: a partial before image has it for a column that cannot be null (Debezium,
+        ``JdbcValueConverters``), and what is stored apart from its row is never empty.
+        """
         physical = self._group.after.column(column)
         mask = self._batch.placeholder.mask(physical.values, column)
         if mask is None:
@@ -124,7 +129,7 @@ class RowReader:
         places = np.flatnonzero(mask)
         before = self._group.before.select(places).column(column)
         still = self._batch.placeholder.mask(before.values, column)
-        real = np.asarray(before.values.is_valid())
+        real = _told(before.values)
         if still is not None:
             real &= ~still
         source = np.full(len(mask), -1, dtype=np.int64)
@@ -146,9 +151,13 @@ class RowReader:
         return converted.values
 
     def _with_deleted_keys(self, values: pa.Array, column: Field) -> pa.Array:
+        own = column
         if self._shape is None:
-            own = column
             physical = self._group.before.select(self._deletes).column(column)
+        elif self._group.learned:
+            # The row's own values are plain JSON: a key with types must be read without them to be equal.
+            keys_of_deletes = self._batch.keys.plain(self._group.rows[self._deletes])
+            physical = PlainImages(keys_of_deletes).column(column)
         else:
             own = self._shape.field(column)
             physical = self._batch.keys.column(self._group.rows[self._deletes], own)
@@ -178,3 +187,11 @@ class RowReader:
             return pa.nulls(len(self._ops), pinned_type(column))
         own = self._shape.fields[0] if self._shape.fields else Field("id", column.type)
         return self._pinned(self._batch.keys.column(self._group.rows, own), column, np.arange(len(self._ops)))
+
+
+def _told(values: pa.Array) -> Bools:
+    """The cells that hold something: not null, not empty text or bytes, not an empty array or object as JSON text."""
+    held: Bools = np.asarray(pc.fill_null(pc.greater(pc.binary_length(values), 0), False))
+    if pa.types.is_string(values.type):
+        held &= ~np.asarray(pc.is_in(values, value_set=pa.array(["[]", "{}"])))
+    return held

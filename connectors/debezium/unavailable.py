@@ -16,22 +16,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connectors.debezium import semantics
 from connectors.debezium.events import Bools
 from connectors.debezium.schema import ConnectType, Field
 from connectors.debezium.types import LogicalType, logical_type
 
 # Below so many values, looking at each costs less than calling Arrow.
 _FEW = 100
+_HEXADECIMAL = b"hex:"
 
 
 class Placeholder:
     """Finds the placeholder in columns of physical type.
 
     Args:
-        content: ``unavailable.value.placeholder`` of the connector, as bytes.
+        configured: ``unavailable.value.placeholder`` of the connector, as bytes; ``hex:`` in front of hexadecimal digits
+            stands for the bytes that they spell, as for the connector.
     """
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, configured: bytes) -> None:
+        content = _spelled(configured)
         self._bytes = pa.array([content], pa.binary())
         text = content.decode("utf-8", "replace")
         encoded = base64.b64encode(content).decode()
@@ -39,14 +43,18 @@ class Placeholder:
         texts = [text, encoded, base64.urlsafe_b64encode(content).decode(), content.hex(), as_map]
         self._texts = pa.array(list(dict.fromkeys(texts)), pa.string())
         elements: list[list[str] | list[int]] = [[text], [encoded], [_name_uuid(content)], list(content)]
+        # Java's bytes are signed.
+        elements.append([code - 256 if code > 127 else code for code in content])
         nested = [msgspec.json.encode(element).decode() for element in elements] + [as_map]
         self._nested = pa.array(nested, pa.string())
+        self._json = pa.array(list(dict.fromkeys(texts + nested)), pa.string())
         self._known = frozenset([content, *texts, *nested])
 
     def mask(self, values: pa.Array, field: Field) -> Bools | None:
         """The cells that hold the placeholder; ``None`` when there are none."""
         if field.type is ConnectType.STRING:
-            forms = self._texts
+            # Learned arrays and objects are text that holds JSON.
+            forms = self._json if field.semantic == semantics.JSON else self._texts
         elif field.type is ConnectType.BYTES and logical_type(field) is LogicalType.BYTES:
             forms = self._bytes
         elif field.type in (ConnectType.ARRAY, ConnectType.MAP) and pa.types.is_string(values.type):
@@ -57,6 +65,15 @@ class Placeholder:
             return None
         mask: Bools = np.asarray(pc.is_in(values, value_set=forms), dtype=np.bool_)
         return mask if mask.any() else None
+
+
+def _spelled(configured: bytes) -> bytes:
+    if not configured.startswith(_HEXADECIMAL):
+        return configured
+    try:
+        return bytes.fromhex(configured.removeprefix(_HEXADECIMAL).decode())
+    except ValueError:
+        return configured
 
 
 def _name_uuid(content: bytes) -> str:

@@ -24,6 +24,8 @@ class BadReason(enum.StrEnum):
     TRAILING_BYTES = "trailing bytes"
     NO_COLUMN_TYPES = "no column types"
     NOT_A_CHANGE_EVENT = "not a change event"
+    FLATTENED = "flattened record"
+    OTHER_TABLE = "another table than the topic's"
     MISSING_OP = "missing op"
     UNKNOWN_OP = "unknown op"
     MISSING_AFTER = "missing after"

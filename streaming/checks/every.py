@@ -40,17 +40,20 @@ def check_all(config: Path) -> Iterator[Check]:
     yield from check_checkpoint_folder(settings.checkpoint)
     yield from check_registry(registry_config(settings))
     present = yield from check_topics_of(settings)
-    state = yield from _check_storages(settings)
-    if state is None:
+    found = yield from _check_storages(settings)
+    if found is None:
         return
-    waiting = unpublished(zone_storage(settings), state)
+    state, waiting = found
     yield from check_ledger(state, present, Checkpoint(settings.checkpoint), waiting)
     if present:
         yield from check_records(kafka_config(settings), present, job, state)
 
 
-def _check_storages(settings: BridgeSettings) -> Generator[Check, None, LedgerState | None]:
-    """Both storages and the zone's owner; returns the ledger's state, or None when it cannot be read."""
+def _check_storages(settings: BridgeSettings) -> Generator[Check, None, tuple[LedgerState, frozenset[str]] | None]:
+    """Both storages and the zone's owner; returns the ledger's state, and its tables with an unpublished file.
+
+    Returns None when the ledger or the zone cannot be read.
+    """
     try:
         zone, state = zone_storage(settings), state_storage(settings)
     except BridgeError as error:
@@ -60,11 +63,12 @@ def _check_storages(settings: BridgeSettings) -> Generator[Check, None, LedgerSt
     yield from check_storage("state", state)
     try:
         head = head_state(state)
+        waiting = unpublished(zone, head)
     except BridgeError as error:
         yield failed("ledger", error)
         return None
     yield from check_owner(zone, head)
-    return head
+    return head, waiting
 
 
 def _settings_problems(error: SettingsError) -> Iterator[Check]:

@@ -81,17 +81,21 @@ def describe_records(
             f"--offset {first.offset}; tables.on_bad_record decides what becomes of such records",
         )
     keyed: dict[str, bool] = {}
+    stopping: dict[str, None] = {}
     directory = TableDirectory(BatchPlan(job, state.epoch, 0, "check", {}, dict(state.tables)))
     for chunk in (chunk for one in decoded for chunk in one.chunks):
         name, table = directory.find(chunk.table)
         has_key = bool(chunk.schema.key)
         keyed[name] = keyed.get(name, True) and has_key
-        if not has_key and job.options_for(chunk.table).on_missing_key is OnMissingKey.PARK and not table.sequence:
-            yield warning(
-                f"table {name}",
-                f"the records of {topic} carry no key: the table would be parked at its first event",
-                "declare its key columns (tables.overrides[].keys), or set policies.on_missing_key to append",
-            )
+        appends = job.options_for(chunk.table).on_missing_key is OnMissingKey.APPEND
+        if not has_key and not appends and not table.sequence:
+            stopping[name] = None
+    for name in stopping:
+        yield warning(
+            f"table {name}",
+            f"the records of {topic} carry no key: the table would be parked at its first event",
+            "declare its key columns (tables.overrides[].keys), or set policies.on_missing_key to append",
+        )
     if partitions > 1 and not all(keyed.values()):
         yield warning(
             subject,

@@ -18,8 +18,8 @@ from streaming.plan import JobOptions
 from streaming.policies import OnBadRecord
 from streaming.wording import position_text
 
-_SKIPPED = {
-    SkipReason.TOMBSTONE: "a tombstone: the delete before it says the same, or the settings skip them",
+SKIPPED = {
+    SkipReason.TOMBSTONE: "a tombstone: the delete before it says the same, or the settings skip it",
     SkipReason.HEARTBEAT: "a heartbeat of the connector",
     SkipReason.TRANSACTION: "the begin or end of a transaction",
     SkipReason.SCHEMA_CHANGE: "a schema-change event; columns are taken from the records themselves",
@@ -60,8 +60,6 @@ def explain_records(
     current: LandedRange | None = None
     trial: Trial | None = None
     for records in batches:
-        # What a worker has seen of a topic counts for its later records, so show it all of them first.
-        decoder.decode(records)
         for index in range(len(records)):
             one = _single(records, index)
             landed = range_of(ledger.ranges, int(one.offsets[0]))
@@ -78,7 +76,7 @@ def _explain(
     if decoded.chunks:
         chunk = decoded.chunks[0]
         return _event(record, chunk, trial.land(chunk), job, landed)
-    return Explanation(place=_place(record, landed), fate=Fate.SKIPPED, reason=_SKIPPED[next(iter(decoded.skipped))])
+    return Explanation(place=_place(record, landed), fate=Fate.SKIPPED, reason=SKIPPED[next(iter(decoded.skipped))])
 
 
 def _event(

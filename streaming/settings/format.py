@@ -36,7 +36,7 @@ class TopicFormat(Section):
     key: PayloadFormat | None = Field(default=None, examples=["avro"])
     """Encoding of keys."""
     envelope: EnvelopeForm | None = Field(default=None, examples=["flattened"])
-    """Debezium envelope, or flattened by ExtractNewRecordState."""
+    """Debezium envelopes (auto, envelope), or rows flattened by ExtractNewRecordState."""
 
 
 class Control(Section):
@@ -60,14 +60,14 @@ class Format(Section):
     key: PayloadFormat = PayloadFormat.AUTO
     """Encoding of keys; auto looks at the headers and the first byte of each record."""
     envelope: EnvelopeForm = EnvelopeForm.AUTO
-    """Debezium envelope, or flattened by ExtractNewRecordState; flattened without added fields must be said here."""
+    """Debezium envelopes (auto, envelope), or rows flattened by ExtractNewRecordState, which must be said here."""
     topics: dict[str, TopicFormat] = Field(default={}, examples=[{"shop.public.orders": {"value": "avro"}}])
     """Formats of some topics, by glob pattern of the topic's name; the first match counts."""
     framing: SchemaIdFraming = SchemaIdFraming.AUTO
     """Where Avro carries its schema's id: before the data (confluent: 4 bytes, apicurio8: 8 bytes), or in headers."""
     tombstones: TombstonePolicy = TombstonePolicy.AUTO
-    """What a record without a value means: nothing (skip) or a delete; auto tells by the envelope."""
-    flattened_prefix: str = "__"
+    """A record without a value: nothing (skip) or a delete from the topic's table; auto: delete where flattened."""
+    flattened_prefix: str = Field(default="__", min_length=1)
     """Prefix of the fields that ExtractNewRecordState adds (add.fields.prefix)."""
     placeholder: str = Field(default="__debezium_unavailable_value", min_length=1)
     """What the connector writes for a large value that the source did not send (unavailable.value.placeholder)."""

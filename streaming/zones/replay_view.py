@@ -37,7 +37,7 @@ class FileProgress:
 
 
 def show_replayed(replayed: Iterable[Replayed], console: Console, rows: int) -> bool:
-    """Print each table; returns False when one of them could not be replayed to its end, or there was none."""
+    """Print each table; returns False when one of them could not be replayed to its end."""
     complete, count = True, 0
     for one in replayed:
         count += 1
@@ -60,8 +60,8 @@ def show_replayed(replayed: Iterable[Replayed], console: Console, rows: int) -> 
             console.print(Text(f"  {observation.kind} ({observation.count:,}){detail}", style=style))
         complete = complete and content.stopped is None
     if not count:
-        console.print("The landing zone has no table to replay.")
-    return complete and count > 0
+        console.print("There is no table to replay.")
+    return complete
 
 
 def _preview(one: Replayed, rows: int) -> Table:

@@ -116,7 +116,7 @@ def test_a_delimited_text_table_holds_what_its_columns_hold(cluster: Cluster, br
     assert [name for name in made.files() if name.endswith(".gz")] == [
         f"public.schema/orders/{number:020d}.csv.gz" for number in (1, 2)
     ]
-    assert made.metadata()["FileFormat"] == "LandingZoneDelimitedText"
+    assert made.metadata()["FileFormat"] == "CSV"
 
 
 def test_natural_markers_insert_what_is_proven_new_and_nothing_else(cluster: Cluster, bridge: MakeBridge) -> None:

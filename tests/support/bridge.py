@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pyspark.sql import SparkSession
 
 from connectors.errors import BridgeError
@@ -54,7 +53,7 @@ class Bridge:
         """The settings as a file for the command line."""
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / "bridge.yaml"
-        path.write_text(yaml.safe_dump(yaml.safe_load(settings_text(**(self.changes | changes)))))
+        path.write_text(settings_text(**(self.changes | changes)))
         return path
 
     def run(self, **changes: Any) -> list[BatchReport]:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.debezium.decoder import Decoder
+from connectors.kafka.dead_letters import DeadLetterProducer
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.replay import open_zone, replay
@@ -49,6 +50,7 @@ class PlainJob:
     Attributes:
         tasks: into how many tasks ``coalesce`` puts the partitions of a batch.
         arrow_rows: rows of an Arrow batch, which may straddle partitions.
+        dead_letters: takes the records that are set aside.
     """
 
     folder: Path
@@ -56,12 +58,13 @@ class PlainJob:
     log: Log
     tasks: int = 2
     arrow_rows: int = 3
+    dead_letters: DeadLetterProducer | None = None
 
     def __post_init__(self) -> None:
         self.zone = LocalStorage(self.folder / "zone")
         self.ledger = Ledger.open(LocalStorage(self.folder / "state"), now_ms=lambda: 0)
         self.ledger.claim("run", "host")
-        self._worker = Worker(self.job, Decoder(self.job.decode), self.zone)
+        self._worker = Worker(self.job, Decoder(self.job.decode), self.zone, self.dead_letters)
         self._publisher = ZonePublisher(Publisher(self.zone, threads=1), self.job)
 
     def run_batch(self, start: Offsets, end: Offsets) -> BatchReport:

@@ -2,34 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from connectors.debezium.events import BadRecord
 from connectors.debezium.options import DecodeOptions
-from connectors.landing_zone.ledger.state import TableStatus
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState, TableStatus
+from connectors.landing_zone.metadata import parse_metadata
 from connectors.landing_zone.storage.location import StorageLocation
+from streaming.assemble import assemble
 from streaming.demo.workload import Record
-from streaming.plan import JobOptions, TableOptions
-from streaming.policies import Markers, OnUnavailable
+from streaming.plan import JobOptions, TableOptions, TableResult
+from streaming.policies import FileFormat, Markers
+from streaming.publishing import table_metadata
+from streaming.results import Results
 from tests.support.plain_job import Log, PlainJob
 from tests.support.records import Table
 
 ORDERS = Table("shop.orders")
 
 
+class Letters(DeadLetterProducer):
+    """Dead letters that stay in memory."""
+
+    def __init__(self) -> None:
+        self.records: list[BadRecord] = []
+
+    def send(self, bad: BadRecord) -> None:
+        self.records.append(bad)
+
+    def flush(self) -> None:
+        pass
+
+
 class Batches:
     """A job to which records are given batch by batch."""
 
-    def __init__(self, folder: Path, **job: object) -> None:
+    def __init__(self, folder: Path, *, defaults: TableOptions | None = None, markers: Markers = Markers.SAFE) -> None:
         self.log = Log()
-        options = {
-            "fingerprint": "test",
-            "decode": DecodeOptions(),
-            "zone": StorageLocation(f"file://{folder}/zone"),
-            **job,
-        }
-        self.job = PlainJob(folder, JobOptions(**options), self.log)  # type: ignore[arg-type]
+        self.letters = Letters()
+        options = JobOptions(
+            fingerprint="test",
+            decode=DecodeOptions(),
+            zone=StorageLocation(f"file://{folder}/zone"),
+            defaults=defaults or TableOptions(),
+            markers=markers,
+            dead_letters=DeadLetterConfig(KafkaConfig("127.0.0.1:1"), "dead-letters"),
+        )
+        self.job = PlainJob(folder, options, self.log, dead_letters=self.letters)
 
-    def land(self, *records: Record) -> dict[str, dict[str, int]]:
+    def land(self, *records: Record) -> dict[str, Mapping[str, int]]:
         """Land the records as one batch; rows per marker of each file."""
         start = self.log.ends()
         for record in records:
@@ -41,7 +67,7 @@ class Batches:
 class TestNameCollisions:
     def test_a_table_that_would_take_anothers_folder_stands_still_and_the_other_goes_on(self, tmp_path: Path) -> None:
         batches = Batches(tmp_path, defaults=TableOptions(table_template="{table}", schema_template=""))
-        other = Table("shop.orders2", database="mall", partition=0)
+        other = Table("shop.orders2", database="mall")
         batches.land(ORDERS.create({"id": 1}, 1))
         batches.land(other.create({"id": 7}, 1))
         assert batches.land(ORDERS.create({"id": 2}, 2), other.create({"id": 8}, 2)) == {"orders": {"4": 1}}
@@ -57,11 +83,51 @@ class TestNameCollisions:
 
 class TestNatural:
     def test_nothing_is_proven_in_a_batch_with_a_record_that_was_set_aside(self, tmp_path: Path) -> None:
-        dead: list[object] = []
         batches = Batches(tmp_path, markers=Markers.NATURAL)
-        batches.job.set_aside(dead.append)
         assert batches.land(ORDERS.create({"id": 1}, 1)) == {"public.orders": {"4": 1}}
         assert batches.land(ORDERS.create({"id": 2}, 2)) == {"public.orders": {"0": 1}}
         broken = Record("shop.orders", 0, b'{"id": 1}', b"{", ())
         assert batches.land(broken, ORDERS.create({"id": 1}, 4)) == {"public.orders": {"4": 1}}
         assert batches.job.ledger.state.tables["public.orders"].tainted
+        assert {letter.offset for letter in batches.letters.records} == {2}
+
+
+class TestTwoTopicsOfOneTable:
+    def test_one_that_merges_and_one_that_does_not_land_in_one_file(self, tmp_path: Path) -> None:
+        batches = Batches(tmp_path)
+        wide = replace(ORDERS, topic="shop.wide")
+        landed = batches.land(
+            ORDERS.create({"id": 1}, 2),
+            wide.create({"id": 2}, 1),
+            wide.at(1).create({"id": 3}, 3),
+        )
+        assert landed == {"public.orders": {"4": 3}}
+        assert batches.job.ledger.state.merging == ("shop.orders",)
+        assert batches.land(ORDERS.create({"id": 4}, 5)) == {"public.orders": {"4": 1}}
+        assert [row["id"] for row in batches.job.rows("public.orders")] == [2, 1, 3, 4]
+
+    def test_what_a_merge_leaves_out_is_counted(self) -> None:
+        left_out = TableState(("shop", "public", "orders"), "public.schema/orders", dead_letters=5)
+        state = LedgerState(
+            "l", 1, 1, "w", tables={"public.orders": TableState(left_out.source, left_out.folder, dead_letters=3)}
+        )
+        results = Results(tables=(TableResult("public.orders", left_out),), partitions=())
+        draft = assemble(results, {}, state, frozenset())
+        assert isinstance(draft, Draft)
+        assert draft.counters == {"dead_letters.unavailable_value": 2}
+
+
+class TestTextFiles:
+    def test_the_metadata_says_how_the_first_file_was_written_whatever_the_settings_say_now(
+        self, tmp_path: Path
+    ) -> None:
+        text = TableOptions(file_format=FileFormat.DELIMITED, column_separator=";")
+        batches = Batches(tmp_path, defaults=text)
+        batches.land(ORDERS.create({"id": 1}, 1))
+        state = batches.job.ledger.state
+        file = LandedFile("public.orders", 1, 1, "staged", "target", "", "", 1, {}, "")
+        now = replace(batches.job.job, defaults=TableOptions())
+        body = table_metadata({"public.orders": file}, state, now)["public.orders"]
+        written = parse_metadata(body).delimited
+        assert written is not None
+        assert (written.format.column_separator, written.format.file_extension) == (";", "csv")

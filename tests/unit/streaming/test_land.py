@@ -150,18 +150,14 @@ class TestMarkers:
     def test_natural_never_inserts_what_the_snapshot_of_an_earlier_batch_may_have_held(self, tmp_path: Path) -> None:
         first = plan(tmp_path, markers=Markers.NATURAL)
         known = land(tmp_path, [Event("r", row(1), lsn=100)], batch_plan=first)
-        known = land(
-            tmp_path,
-            rows([Event("u", row(1), lsn=40)], first_offset=1),
-            state=known.state,
-            batch_plan=following(known, first),
-        )
+        second = following(known, first)
+        known = land(tmp_path, rows([Event("u", row(1), lsn=40)], first_offset=1), state=known.state, batch_plan=second)
         carry = PositionCarry(0, 1, (40, 40), 0)
         result = land(
             tmp_path,
             rows([Event("c", row(1), lsn=50), Event("c", row(2), lsn=101)], first_offset=2, carry=carry),
             state=known.state,
-            batch_plan=following(known, first),
+            batch_plan=following(known, second),
         )
         assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 0]
 
@@ -266,6 +262,19 @@ class TestParking:
         assert [line["id"] for line in landed(tmp_path, result)] == [1]
         assert self.parked(result)[:2] == ("null_key", 1)
 
+    def test_a_null_in_the_key_before_its_change_parks(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1)), Event("u", row(2), old_key={"id": None})])
+        assert [line["id"] for line in landed(tmp_path, result)] == [1]
+        assert self.parked(result)[:2] == ("null_key", 1)
+
+    @pytest.mark.parametrize("run", ["run-1", "run-2"])
+    def test_a_table_without_key_never_appends_a_snapshot_twice(self, tmp_path: Path, run: str) -> None:
+        options = TableOptions(on_missing_key=OnMissingKey.APPEND, on_resnapshot=OnResnapshot.UPSERT)
+        events = [Event("c", row(1)), Event("r", row(1), run=run)]
+        result = land(tmp_path, rows(events, schema=RowSchema(SCHEMA.fields)), options=options)
+        assert [line["id"] for line in landed(tmp_path, result)] == [1]
+        assert self.parked(result)[:2] == ("second_snapshot", 1)
+
     def test_a_parked_table_counts_and_lands_nothing_in_later_batches(self, tmp_path: Path) -> None:
         first = plan(tmp_path)
         stopped = land(tmp_path, [Event("t"), Event("c", row(1))], batch_plan=first)
@@ -363,6 +372,7 @@ class TestUnavailableValues:
     def test_the_value_of_a_row_that_moved_away_is_nobody_elses(self, tmp_path: Path) -> None:
         result = land(
             tmp_path,
+            [Event("c", row(9)), Event("u", row(9, doc=MISSING))],
             [Event("c", row(2, doc="other")), Event("u", row(3, doc="o"), old_key={"id": 2})],
             [Event("u", row(2, doc=MISSING), old_key={"id": 1})],
         )
