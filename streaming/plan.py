@@ -109,7 +109,7 @@ class BatchPlan:
         commit: ordinal of the data commit that this batch becomes.
         unique: tells this attempt's staged files from any other's.
         tables: the ledger's tables by landing-zone name.
-        schemas: pinned schemas as JSON by fingerprint.
+        schemas: the tables' present pinned schemas as JSON by fingerprint.
         streamed_runs: connector runs known to have streamed, over all tables.
         doubtful: tables of which an earlier attempt at this batch found that a record was set aside.
     """

@@ -114,7 +114,7 @@ def plan_batch(
         unique=unique,
         topics=plans,
         tables=dict(state.tables),
-        schemas=dict(state.schemas),
+        schemas={table.schema: state.schemas[table.schema] for table in state.tables.values() if table.schema},
         streamed_runs=frozenset(run for table in state.tables.values() for run in table.streamed_runs),
         doubtful=doubtful,
     )

@@ -30,8 +30,8 @@ class Placeholder:
     """Finds the placeholder in columns of physical type.
 
     Args:
-        configured: ``unavailable.value.placeholder`` of the connector, as bytes; ``hex:`` in front of hexadecimal digits
-            stands for the bytes that they spell, as for the connector.
+        configured: ``unavailable.value.placeholder`` of the connector, as bytes; after ``hex:`` in front, hexadecimal
+            digits stand for the bytes that they spell, as for the connector.
     """
 
     def __init__(self, configured: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import hypothesis.strategies as st
@@ -78,7 +79,7 @@ def test_any_cut_of_any_mixture_gives_every_record_the_same_fate(
     bounds = sorted({0, len(numbers), *(cut for cut in cuts if cut < len(numbers))})
     decoder = Decoder(options, REGISTRY)
     fates: list[Any] = []
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         fates += _fates(decoder.decode(records(*(sent[number] for number in numbers[start:stop]))), stop - start)
     assert fates == [_fates(Decoder(options, REGISTRY).decode(records(sent[number])), 1)[0] for number in numbers]
 
