@@ -8,7 +8,7 @@ import yaml
 
 from streaming.demo.columns import declaration
 from streaming.demo.encoding import Encoding
-from streaming.demo.workload import PREFIX, TABLES, TableSpec
+from streaming.demo.shop import PREFIX, TABLES, TableSpec
 
 
 def demo_settings(bootstrap_servers: str, registry_url: str, folder: Path, max_offsets: int) -> str:

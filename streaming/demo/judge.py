@@ -11,7 +11,7 @@ import pyarrow as pa
 from connectors.landing_zone.replay import ReplayedTable, open_zone, replay
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.demo.columns import Value
-from streaming.demo.workload import Row
+from streaming.demo.shop import Row
 
 EXAMPLES = 3
 """Differing rows that are shown of each table."""

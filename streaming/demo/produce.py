@@ -11,7 +11,8 @@ from connectors.errors import Terminal
 from connectors.kafka.clients import Connection
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.topics import Admin
-from streaming.demo.workload import TABLES, Record
+from streaming.demo.shop import TABLES
+from streaming.demo.workload import Record
 
 _FLUSH_SECONDS = 60.0
 _REPORT_EVERY = 500

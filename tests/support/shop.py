@@ -9,7 +9,8 @@ from typing import Any
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from streaming.demo.columns import declaration
 from streaming.demo.encoding import Encoding, Register
-from streaming.demo.workload import TABLES, Workload
+from streaming.demo.shop import TABLES
+from streaming.demo.workload import Workload
 from tests.support.cluster import Cluster
 
 TABLES_SETTINGS: list[dict[str, Any]] = [
