@@ -23,22 +23,20 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 MakeBridge = Callable[..., Bridge]
 
 SIGKILLED = -9
-# In this order each start meets what the one before has left: a claim, staged files, a commit without its renames, a
-# folder with metadata and no file, half of the renames. The number is the passage at which the process dies.
+# The number is the passage at which the process dies. In this order each start meets what the one before has left: a
+# claim, staged files, a folder with metadata and no file, half of a batch's renames, a commit without any.
 KILLS = (
     (Failpoint.CLAIM_BEFORE, 1),
     (Failpoint.CLAIM_AFTER, 1),
     (Failpoint.STAGE_BEFORE, 1),
     (Failpoint.STAGE_AFTER, 2),
     (Failpoint.COMMIT_BEFORE, 1),
-    (Failpoint.COMMIT_AFTER, 1),
     (Failpoint.METADATA_AFTER, 2),
     (Failpoint.RENAME_BEFORE, 2),
-    (Failpoint.RENAME_AFTER, 2),
-    (Failpoint.PUBLISH_AFTER, 1),
-    (Failpoint.BATCH_END, 1),
-    (Failpoint.RENAME_BEFORE, 7),
     (Failpoint.COMMIT_AFTER, 2),
+    (Failpoint.RENAME_AFTER, 7),
+    (Failpoint.PUBLISH_AFTER, 1),
+    (Failpoint.BATCH_END, 2),
 )
 IN_WORKERS = {Failpoint.STAGE_BEFORE, Failpoint.STAGE_AFTER}
 

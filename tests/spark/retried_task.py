@@ -1,4 +1,4 @@
-"""What a test runs in a process of its own: a batch whose task loses its worker after it has staged its file, under a master that tries it again."""
+"""What a test runs in a process of its own: a batch that loses its worker, under a master that tries tasks again."""
 
 from __future__ import annotations
 

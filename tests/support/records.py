@@ -137,9 +137,14 @@ class Table:
         return json.dumps({name: row[name] for name in self.key}).encode()
 
 
+def declared_columns(columns: Sequence[Column] = COLUMNS) -> dict[str, str]:
+    """``declared`` in the settings: these columns' types, for JSON without a schema."""
+    return {column.name: declaration(column) for column in columns}
+
+
 def declared(columns: Sequence[Column] = COLUMNS) -> TableDecoding:
-    """The settings' declaration of these columns, for JSON without a schema."""
-    return TableDecoding(declared=tuple(parse_column(column.name, declaration(column)) for column in columns))
+    """The same as the decoder takes it."""
+    return TableDecoding(declared=tuple(parse_column(name, text) for name, text in declared_columns(columns).items()))
 
 
 def raw_batch(records: Iterable[tuple[Record, int]]) -> pa.RecordBatch:

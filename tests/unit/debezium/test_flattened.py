@@ -212,7 +212,7 @@ def test_another_prefix_can_be_set(send: Send) -> None:
 
 
 def test_a_rewritten_delete_is_told_by_one_field_whatever_the_prefix(send: Send) -> None:
-    chunk = only(send({"id": 1, "name": "a", "_op": "d", "__deleted": "true"}, metadata_prefix="_"))
+    chunk = only(send({"id": 1, "name": "a", "__deleted": "true"}, metadata_prefix="_"))
     assert chunk.ops.tolist() == [Op.DELETE]
     assert chunk.rows.column("id").to_pylist() == [1]
 

@@ -162,7 +162,12 @@ def test_an_empty_value_before_does_not_fill_an_unavailable_one(kind: ConnectTyp
 
 @pytest.mark.parametrize(
     ("configured", "text"),
-    [(b"__debezium_unavailable_value", "__debezium_unavailable_value"), (b"gone", "gone"), (b"hex:676f6e65", "gone")],
+    [
+        (b"__debezium_unavailable_value", "__debezium_unavailable_value"),
+        (b"gone", "gone"),
+        (b"hex:676f6e65", "gone"),
+        (b"hex:xy", "hex:xy"),
+    ],
 )
 @pytest.mark.parametrize("wrap", [lambda text: text, lambda text: [text], lambda text: {text: text}])
 def test_a_learned_placeholder_is_never_a_value(configured: bytes, text: str, wrap: Any) -> None:

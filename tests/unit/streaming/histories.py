@@ -31,23 +31,24 @@ class History:
     """What happened, and what the table contains in the end.
 
     Attributes:
-        events: the records of each event, in commit order; the snapshot's first.
-        snapshot: how many of the events are the snapshot's.
+        events: the records of each event, in commit order.
+        snapshot: the records of the initial snapshot.
+        seen: how many of the events the snapshot has seen; the stream begins at one of them, or after.
         rows: the fold of the history.
     """
 
     places: list[Table]
     events: list[list[Emit]] = field(default_factory=list)
-    snapshot: int = 0
+    snapshot: list[Emit] = field(default_factory=list)
+    seen: int = 0
     rows: dict[int, Row] = field(default_factory=dict)
     step: int = 0
 
-    def load(self, keys: set[int]) -> None:
-        for key in sorted(keys):
-            row = self._row(key)
-            self.rows[key] = row
-            self.events.append([lambda run, key=key, row=row: self._at(key, run).read(row, 500)])
-        self.snapshot = len(self.events)
+    def load(self, lsn: int) -> None:
+        """Take the snapshot now, at this position."""
+        self.seen = len(self.events)
+        for row in self.rows.values():
+            self.snapshot.append(lambda run, row=row: self._at(_key(row), run).read(row, lsn))
 
     def apply(self, kind: str, key: int, other: int, position: Position) -> None:
         """One change, made legal: a key that is not there is inserted, a move onto another row is an update."""
@@ -97,13 +98,13 @@ class Case:
 
     Attributes:
         rows: what the table must contain in the end, by key.
-        loaded: how many rows the snapshot had; the later ones count on from there in their column ``step``.
+        streamed: rows from this one on, by the column ``step``, have only been streamed.
         batches: (start, end) of the micro-batches, the last of which ends where Kafka does.
     """
 
     log: Log
     rows: list[Row]
-    loaded: int
+    streamed: int
     batches: list[tuple[Offsets, Offsets]]
 
 
@@ -117,11 +118,10 @@ def _key(row: Row) -> int:
 def cases(draw: st.DrawFn, *, crashes: bool = True, failovers: bool = True) -> Case:
     """Any history, spread over any partitions, cut anywhere."""
     history = History(draw(_places()))
-    history.load(draw(st.sets(st.integers(0, KEYS - 1))))
-    _live(draw, history, failovers=failovers)
+    streamed = _live(draw, history, failovers=failovers)
     log = _emitted(draw, history, crashes=crashes)
     rows = [history.rows[key] for key in sorted(history.rows)]
-    return Case(log, rows, history.snapshot, _cut(draw, log))
+    return Case(log, rows, streamed, _cut(draw, log))
 
 
 @st.composite
@@ -134,38 +134,51 @@ def _places(draw: st.DrawFn) -> list[Table]:
     return [draw(st.sampled_from(tables)) for _ in range(KEYS)]
 
 
-def _live(draw: st.DrawFn, history: History, *, failovers: bool) -> None:
-    """Transactions in commit order; their positions overlap, as those of concurrent transactions do."""
+def _live(draw: st.DrawFn, history: History, *, failovers: bool) -> int:
+    """Transactions in commit order; their positions overlap, as those of concurrent transactions do.
+
+    Returns:
+        the first step after the snapshot.
+    """
     key = st.integers(0, KEYS - 1)
     kind = st.sampled_from(["change", "change", "delete", "move", "move in one event"])
     change = st.tuples(kind, key, key, st.integers(1, 3 * COMMIT_STEP))
-    transactions = st.lists(st.lists(change, min_size=1, max_size=3, unique_by=lambda each: each[3]), max_size=8)
+    transaction = st.lists(change, min_size=1, max_size=3, unique_by=lambda each: each[3])
     commit = 10 * COMMIT_STEP
-    for transaction in draw(transactions):
+    for one in draw(st.lists(transaction, max_size=4)):
+        commit = _commit(history, one, commit)
+    history.load(commit)
+    loaded = history.step
+    for one in draw(st.lists(transaction, max_size=8)):
         if failovers and draw(st.integers(0, 9)) == 0:
             commit = 4 * COMMIT_STEP
-        end = commit + COMMIT_STEP
-        back = sorted((back for *_, back in transaction), reverse=True)
-        for (what, row, other, _), before in zip(transaction, back, strict=True):
-            history.apply(what, row, other, Position(commit, end - before))
-        commit = end
+        commit = _commit(history, one, commit)
+    return loaded + 1
+
+
+def _commit(history: History, transaction: list[tuple[str, int, int, int]], commit: int) -> int:
+    """Apply a transaction after the one that ended at ``commit``; returns its own end."""
+    end = commit + COMMIT_STEP
+    back = sorted((back for *_, back in transaction), reverse=True)
+    for (kind, key, other, _), before in zip(transaction, back, strict=True):
+        history.apply(kind, key, other, Position(commit, end - before))
+    return end
 
 
 def _emitted(draw: st.DrawFn, history: History, *, crashes: bool) -> Log:
-    """What the connector sends: after a crash it goes on from an earlier event."""
+    """What the connector sends: the snapshot, then the stream; after a crash it goes on from an earlier event."""
     log = Log()
-    run, at = 0, 0
-    stops = draw(st.lists(st.integers(history.snapshot, len(history.events)), max_size=2)) if crashes else []
-    for stop in [*sorted(stops), len(history.events)]:
+    for row in history.snapshot:
+        log.append(row("run-0"))
+    count = len(history.events)
+    # A stream may begin before its snapshot was taken.
+    at = draw(st.integers(0, history.seen)) if crashes else history.seen
+    stops = sorted(draw(st.lists(st.integers(at, count), max_size=2))) if crashes else []
+    for run, stop in enumerate([*stops, count]):
         for event in history.events[at:stop]:
             for record in event:
                 log.append(record(f"run-{run}"))
-        run += 1
-        at = draw(st.integers(history.snapshot, stop)) if stop < len(history.events) or crashes else stop
-    if crashes:
-        for event in history.events[at:]:
-            for record in event:
-                log.append(record(f"run-{run}"))
+        at = draw(st.integers(min(at, stop), stop))
     return log
 
 
