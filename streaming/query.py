@@ -33,6 +33,8 @@ from streaming.startup import (
 _log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.1
+LONGEST_CAUSE = 500
+"""Characters of Spark's report that an error repeats."""
 
 
 class QueryFailedError(Transient):
@@ -249,12 +251,18 @@ class _Batches:
 
 def _spark_failed(error: Exception) -> QueryFailedError:
     return QueryFailedError(
-        f"Spark's query ended: {_first_line(error)}",
+        f"Spark's query ended: {cause_of(str(error)) or type(error).__name__}",
         remedy="look at the lines above for Spark's own report; the job starts again by itself and goes on where the "
         "ledger ends",
     )
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:500] if lines else type(error).__name__
+def cause_of(said: str) -> str:
+    """The line of Spark's report that names the cause: how a worker's traceback ends, else the report's first line."""
+    lines = said.strip().splitlines()
+    started = [number for number, line in enumerate(lines) if line.startswith("Traceback ")]
+    if started:
+        # The traceback's own lines are indented; what was raised follows them.
+        raised = (line for line in lines[started[-1] + 1 :] if line and not line[0].isspace())
+        return next(raised, "")[:LONGEST_CAUSE]
+    return lines[0].strip()[:LONGEST_CAUSE] if lines else ""

@@ -41,6 +41,7 @@ class _Table:
     appended: list[Row] = field(default_factory=list)
     numbers: int = 0
     widened: bool = False
+    told: bool = False
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -71,10 +72,13 @@ class Workload:
         self._clock = START
 
     def truth(self) -> dict[str, list[Row]]:
-        """What each table contains now, by the landing zone's name of it; every row has all columns."""
+        """What each table contains now, by the landing zone's name of it; every row has all columns.
+
+        A new column is one of them once an event has shown it: adding it sends nothing.
+        """
         return {
             f"public.{name}": [
-                {column.name: row.get(column.name) for column in table.columns}
+                {column.name: row.get(column.name) for column in (table.columns if table.told else table.spec.columns)}
                 for row in (*table.rows.values(), *table.appended)
             ]
             for name, table in self._tables.items()
@@ -167,6 +171,7 @@ class Workload:
         headers: tuple[tuple[str, bytes], ...] = (),
     ) -> Record:
         spec = table.spec
+        table.told = table.told or table.widened
         encoder = Encoder(spec.topic, table.columns, spec.key, spec.encoding, self._register)
         row = after if after is not None else before
         if row is None:
