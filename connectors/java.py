@@ -6,6 +6,7 @@ trimmed runtimes lack it. Every candidate is run, because a folder's name proves
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -33,6 +34,8 @@ REMEDY = (
     "install Java 17 or 21: `apt-get install openjdk-17-jre-headless` on Debian and Ubuntu, `brew install openjdk@17` "
     "on macOS; or point JAVA_HOME at one that is installed elsewhere"
 )
+_log = logging.getLogger(__name__)
+
 _ANSWER_SECONDS = 30.0
 _VERSION = re.compile(r"^\s*java\.specification\.version = (?:1\.)?(?P<major>\d+)\s*$", re.MULTILINE)
 _HOME = re.compile(r"^\s*java\.home = (?P<home>.+?)\s*$", re.MULTILINE)
@@ -70,12 +73,28 @@ class Java:
 def find_java(environ: Mapping[str, str] = os.environ, folders: tuple[str, ...] = USUAL_FOLDERS) -> Path:
     """The ``java`` executable to run Spark and the broker with; its home is :func:`java_home`.
 
-    Looked for in ``JAVA_HOME``, on ``PATH``, then in the usual folders; the first usable one wins.
+    Looked for in ``JAVA_HOME``, on ``PATH``, then in the usual folders; the first usable one wins. A warning is logged
+    if that is not the one that ``JAVA_HOME`` names.
 
     Raises:
         JavaError: none was found, or none of those found is usable; the message lists each and what is wrong with it.
     """
-    return select_java(environ, folders).executable
+    java = select_java(environ, folders)
+    fault = java_home_fault(java, environ)
+    if fault is not None:
+        _log.warning("%s; Java %d at %s is used instead", fault, java.version, java.home)
+    return java.executable
+
+
+def java_home_fault(used: Java, environ: Mapping[str, str] = os.environ) -> str | None:
+    """Why the Java that ``JAVA_HOME`` names was not taken; None where it was, or where none is named."""
+    home = environ.get("JAVA_HOME")
+    if not home:
+        return None
+    executable = Path(home) / "bin" / "java"
+    if executable.resolve() == used.executable.resolve():
+        return None
+    return f"JAVA_HOME is {home}, but {_fault_of(inspect_java(executable), executable)}"
 
 
 def java_home(executable: Path) -> Path:
@@ -95,8 +114,11 @@ def select_java(environ: Mapping[str, str] = os.environ, folders: tuple[str, ...
         found = inspect_java(executable)
         if isinstance(found, Java) and found.fault is None:
             return found
-        faults.append(f"{executable} {found.fault if isinstance(found, Java) else found}")
-    looked = f"looked at: {'; '.join(faults)}" if faults else "looked in JAVA_HOME, on PATH and in the usual folders"
+        faults.append(_fault_of(found, executable))
+    named = f"JAVA_HOME is {environ['JAVA_HOME']}, " if environ.get("JAVA_HOME") else ""
+    looked = (
+        f"{named}looked at: {'; '.join(faults)}" if faults else "looked in JAVA_HOME, on PATH and in the usual folders"
+    )
     raise JavaError(
         f"no Java that Spark 4.0 can run on was found on this {sys.platform} machine; {looked}",
         remedy=REMEDY,
@@ -117,6 +139,10 @@ def inspect_java(executable: Path) -> Java | str:
     if version is None or home is None:
         return "is not a Java runtime of version 9 or later"
     return Java(executable, Path(home["home"]), int(version["major"]), _MODULE.search(text) is not None)
+
+
+def _fault_of(found: Java | str, executable: Path) -> str:
+    return f"{executable} {found.fault if isinstance(found, Java) else found}"
 
 
 def run_java(executable: Path, arguments: list[str], *, timeout: float) -> subprocess.CompletedProcess[str]:

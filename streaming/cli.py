@@ -15,7 +15,7 @@ import typer
 
 from connectors.errors import BridgeError
 from streaming.commands import check, config, demo, explain, ledger, replay, run, status, verify, version
-from streaming.console import show_error, show_unexpected
+from streaming.console import print_text, show_error, show_unexpected
 
 DEBUG_VARIABLE = "CDC_BRIDGE_DEBUG"
 
@@ -41,9 +41,18 @@ app.command("demo", epilog="Example: cdc-bridge demo --keep demo-output")(demo.d
 app.command("version", epilog="Example: cdc-bridge version --json")(version.version)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        print_text(f"cdc-bridge {version.own_version()}")
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     debug: Annotated[bool, typer.Option("--debug", help=f"Show an error's traceback ({DEBUG_VARIABLE}=1).")] = False,
+    asked: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", is_eager=True, callback=_print_version)
+    ] = False,
 ) -> None:
     """Options before the command; main() acts on them."""
 

@@ -1,11 +1,12 @@
-"""What the commands say: to people on standard error, to programs as JSON on standard output.
+"""What the commands say: results on standard output, all that is told beside them on standard error.
 
-So ``cdc-bridge status bridge.yaml --json | jq`` works whatever a person is told beside it.
+So ``cdc-bridge verify /zones/shop | less`` and ``cdc-bridge status bridge.yaml --json | jq`` get the result alone.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from typing import Annotated
@@ -18,12 +19,23 @@ from rich.text import Text
 from connectors.errors import BridgeError, Transient
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
-"""The option that every command with a result has."""
+"""The option that every command has."""
+
+PIPED_WIDTH = 120
+"""Columns of a result that does not go to a terminal, unless ``COLUMNS`` says otherwise."""
 
 
 def people() -> Console:
-    """The console for people: standard error, in colour where it is a terminal."""
+    """The console for progress and errors: standard error, in colour where it is a terminal."""
     return Console(stderr=True, highlight=False)
+
+
+def results() -> Console:
+    """The console for a command's result: standard output, plain and :data:`PIPED_WIDTH` wide if it is no terminal."""
+    console = Console(highlight=False)
+    if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
+        return Console(highlight=False, width=PIPED_WIDTH)
+    return console
 
 
 def print_json(value: object) -> None:

@@ -14,8 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.table import Table
 
 from connectors.errors import BridgeError
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.errors import BrokerUnavailableError
+from connectors.kafka.topics import Admin
 from connectors.landing_zone.ledger.state import Parked
 from streaming.batch import BatchReport
+from streaming.kafka_options import kafka_config
 from streaming.logs import error_facts, log_to_stderr
 from streaming.query import StopSignal
 from streaming.reporting.parked import parked_values
@@ -26,6 +30,9 @@ from streaming.stop_signals import StopOnSignals, installed
 from streaming.wording import count_text, rows_text, seconds_text, size_text
 
 _log = logging.getLogger(__name__)
+
+BROKER_SECONDS = 1.5
+"""How long a run waits for a first answer before it says that it waits for the broker."""
 
 Run = Callable[[BridgeSettings, Listener, StopSignal, bool], None]
 
@@ -91,7 +98,7 @@ def run_and_tell(
     console: Console,
     *,
     once: bool,
-    run: Run = lambda settings, listener, stop, once: run_bridge(settings, listener, stop, once=once),
+    run: Run | None = None,
 ) -> RunSummary:
     """Run the bridge until it is done or asked to stop, and tell on ``console`` and in the log how it goes.
 
@@ -106,7 +113,7 @@ def run_and_tell(
     with installed(StopOnSignals(stop.set, _say_stopping)) as signals, _progress(console, disable=not bar) as progress:
         teller = _Teller(progress, signals)
         try:
-            run(settings, Listener(teller.on_start, teller.on_batch, teller.on_failure), stop, once)
+            (run or _tell_and_run)(settings, Listener(teller.on_start, teller.on_batch, teller.on_failure), stop, once)
         except KeyboardInterrupt:
             # While it starts, Spark's own handler has the signal; no batch is in hand then.
             stop.set()
@@ -115,6 +122,26 @@ def run_and_tell(
     summary.seconds = teller.passed
     _log.info("%s", summary_text(summary), extra={"facts": summary.values()})
     return summary
+
+
+def tell_if_broker_is_away(kafka: KafkaConfig, seconds: float = BROKER_SECONDS) -> None:
+    """Log one line if no broker answers within ``seconds``; the job itself waits much longer, and in silence.
+
+    What else may be wrong with Kafka, such as refused credentials, the job says by itself.
+    """
+    try:
+        Admin(kafka, timeout=seconds).topic_names()
+    except BrokerUnavailableError:
+        servers = kafka.bootstrap_servers
+        facts = {"bootstrap_servers": servers}
+        _log.warning("waiting for the Kafka broker: %s has not answered yet", servers, extra={"facts": facts})
+    except BridgeError:
+        return
+
+
+def _tell_and_run(settings: BridgeSettings, listener: Listener, stop: StopSignal, once: bool) -> None:
+    tell_if_broker_is_away(kafka_config(settings))
+    run_bridge(settings, listener, stop, once=once)
 
 
 class _Teller:

@@ -19,7 +19,7 @@ from testcontainers.community.kafka import KafkaContainer
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
 from streaming.session import spark_session
-from tests.support.bridge import Bridge
+from tests.support.bridge import QUICK_START, Bridge
 from tests.support.cluster import Cluster
 from tests.unit.streaming.settings_builder import settings
 
@@ -55,7 +55,7 @@ def spark_jars() -> Iterator[list[Path]]:
 @pytest.fixture
 def spark(spark_jars: list[Path]) -> SparkSession:
     """The session of this process; where a test has stopped it, the next one gets a new one."""
-    return spark_session(settings(spark__master="local[2]"), spark_jars)
+    return spark_session(settings(spark__master="local[2]", spark__conf=QUICK_START), spark_jars)
 
 
 @pytest.fixture

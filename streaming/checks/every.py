@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from connectors.errors import BridgeError
@@ -12,12 +14,13 @@ from streaming.checks.check import Check, failed, ok, problem
 from streaming.checks.kafka import check_registry, check_topics_of
 from streaming.checks.ledger import check_ledger
 from streaming.checks.machine import check_checkpoint_folder, check_java
+from streaming.checks.patience import SECONDS, patiently
 from streaming.checks.records import check_records
-from streaming.checks.storage import check_owner, check_storage
-from streaming.job_options import job_options
+from streaming.checks.storage import check_names, check_owner, check_storage
+from streaming.job_options import job_options, storage_location
 from streaming.kafka_options import kafka_config, registry_config
 from streaming.settings import BridgeSettings, SettingsError, load_settings
-from streaming.zones.reading import head_state, state_storage, unpublished, zone_storage
+from streaming.zones.reading import head_state, reading_storage, unpublished
 
 
 def check_all(config: Path) -> Iterator[Check]:
@@ -54,16 +57,22 @@ def _check_storages(settings: BridgeSettings) -> Generator[Check, None, tuple[Le
 
     Returns None when the ledger or the zone cannot be read.
     """
+    places = {
+        subject: replace(storage_location(settings, url), budget=SECONDS, read_timeout=SECONDS)
+        for subject, url in (("landing zone", settings.landing_zone.url), ("state", settings.state_url))
+    }
     try:
-        zone, state = zone_storage(settings), state_storage(settings)
+        for subject, location in places.items():
+            yield from check_names(subject, location)
+        zone, state = (patiently("storage", partial(reading_storage, location)) for location in places.values())
     except BridgeError as error:
         yield failed("storage", error)
         return None
     yield from check_storage("landing zone", zone)
     yield from check_storage("state", state)
     try:
-        head = head_state(state)
-        waiting = unpublished(zone, head)
+        head = patiently("ledger", lambda: head_state(state))
+        waiting = patiently("ledger", lambda: unpublished(zone, head))
     except BridgeError as error:
         yield failed("ledger", error)
         return None

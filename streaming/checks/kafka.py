@@ -11,12 +11,16 @@ from connectors.kafka.registry import Registry
 from connectors.kafka.registry_config import RegistryConfig
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics
 from streaming.checks.check import Check, failed, ok, problem, warning
+from streaming.checks.patience import SECONDS, patiently
 from streaming.kafka_options import kafka_config, subscription
 from streaming.policies import OnBadRecord
 from streaming.settings import BridgeSettings
 from streaming.wording import count_text, seconds_text
 
-KAFKA_SECONDS = 10.0
+KAFKA_SECONDS = SECONDS
+"""The longest wait for one answer of the brokers."""
+_CLIENT_PART = 0.8
+"""Of that, what the client gets: it can say more about what is wrong than the clock."""
 SHORT_RETENTION_MS = 24 * 3600 * 1000
 """Retention below this leaves little time to mend anything; 24 hours."""
 
@@ -26,15 +30,15 @@ _NO_SUCH_ID = 2**31 - 1
 def check_topics_of(settings: BridgeSettings) -> Generator[Check, None, dict[str, TopicDescription] | None]:
     """The broker answers and has the subscribed topics; returns them, or None when they are not known."""
     try:
-        admin = Admin(kafka_config(settings), timeout=KAFKA_SECONDS)
-        names = admin.topic_names()
+        admin = Admin(kafka_config(settings), timeout=KAFKA_SECONDS * _CLIENT_PART)
+        names = patiently("kafka", admin.topic_names, seconds=KAFKA_SECONDS)
     except BridgeError as error:
         yield failed("kafka", error)
         return None
     yield ok("kafka", f"{settings.kafka.bootstrap_servers} answers and shows {count_text(len(names), 'topic')}")
     yield from _check_dead_letters(settings, admin, names)
     try:
-        present = describe_topics(admin, subscription(settings))
+        present = patiently("topics", lambda: describe_topics(admin, subscription(settings)), seconds=KAFKA_SECONDS)
     except BridgeError as error:
         yield failed("topics", error)
         return None
@@ -82,7 +86,7 @@ def check_registry(config: RegistryConfig | None) -> Iterator[Check]:
         yield ok("registry", "none in the settings; Avro records could not be read")
         return
     try:
-        Registry(config).avro_schema(_NO_SUCH_ID, SchemaIdKind.CONFLUENT)
+        patiently("registry", lambda: Registry(config).avro_schema(_NO_SUCH_ID, SchemaIdKind.CONFLUENT))
     except UnknownSchemaError:
         pass
     except BridgeError as error:
@@ -100,7 +104,9 @@ def _check_dead_letters(settings: BridgeSettings, admin: Admin, names: list[str]
         yield ok("dead letters", f"{topic} does not exist yet; the first run creates it if this user may")
         return
     try:
-        found: Mapping[str, TopicDescription] = describe_topics(admin, [topic])
+        found: Mapping[str, TopicDescription] = patiently(
+            "dead letters", lambda: describe_topics(admin, [topic]), seconds=KAFKA_SECONDS
+        )
     except BridgeError as error:
         yield failed("dead letters", error)
         return

@@ -8,18 +8,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from connectors.errors import BridgeError
-from connectors.java import USUAL_FOLDERS, select_java
-from streaming.checks.check import Check, failed, ok, problem
+from connectors.java import USUAL_FOLDERS, java_home_fault, select_java
+from streaming.checks.check import Check, failed, ok, problem, warning
 
 
 def check_java(environ: Mapping[str, str] = os.environ, folders: tuple[str, ...] = USUAL_FOLDERS) -> Iterator[Check]:
-    """A Java that Spark can run on."""
+    """A Java that Spark can run on, and whether it is the one that ``JAVA_HOME`` names."""
     try:
         java = select_java(environ, folders)
     except BridgeError as error:
         yield failed("java", error)
         return
-    yield ok("java", f"Java {java.version} at {java.home}")
+    fault = java_home_fault(java, environ)
+    if fault is None:
+        yield ok("java", f"Java {java.version} at {java.home}")
+    else:
+        detail = f"{fault}; Java {java.version} at {java.home} is used instead"
+        yield warning("java", detail, "let JAVA_HOME name a Java 17 or 21 that is there, or unset it")
 
 
 def check_checkpoint_folder(folder: Path) -> Iterator[Check]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded, RawRecords
@@ -15,6 +16,7 @@ from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.side_by_side import side_by_side
 from streaming.checks.check import Check, failed, ok, warning
+from streaming.checks.patience import patiently
 from streaming.plan import BatchPlan, JobOptions
 from streaming.policies import OnMissingKey
 from streaming.tables import TableDirectory
@@ -25,7 +27,7 @@ SAMPLE = 20
 PARTITIONS = 4
 """Partitions that are looked at, per topic: those that hold the most."""
 THREADS = 8
-_READ_SECONDS = 10.0
+_READ_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def check_records(
             continue
         try:
             records = [one for piece in pieces if not isinstance(piece, BridgeError) for one in piece]
-            decoded = [decoder.decode(one) for one in records]
+            decoded = patiently(f"records of {topic}", partial(_decode, decoder, records))
             yield from describe_records(topic, len(found.partitions), decoded, job, state)
         except BridgeError as error:
             yield failed(f"records of {topic}", error)
@@ -129,8 +131,17 @@ def _places(topic: str, found: TopicDescription) -> list[_Place]:
     ]
 
 
+def _decode(decoder: Decoder, records: Sequence[RawRecords]) -> list[Decoded]:
+    return [decoder.decode(one) for one in records]
+
+
 def _read(config: KafkaConfig, place: _Place) -> list[RawRecords] | BridgeError:
     try:
-        return list(read_records(config, place.topic, place.partition, place.start, place.end, timeout=_READ_SECONDS))
+        return patiently(
+            f"records of {place.topic}, partition {place.partition}",
+            lambda: list(
+                read_records(config, place.topic, place.partition, place.start, place.end, timeout=_READ_SECONDS)
+            ),
+        )
     except BridgeError as error:
         return error

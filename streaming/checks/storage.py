@@ -2,49 +2,123 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 from connectors.errors import BridgeError
 from connectors.landing_zone.layout import SCRATCH_PAD
-from connectors.landing_zone.ledger.owner import ensure_no_foreign_files, read_owner
+from connectors.landing_zone.ledger.owner import Owner, ensure_no_foreign_files, read_owner
 from connectors.landing_zone.ledger.state import LedgerState
-from connectors.landing_zone.storage.proof import prove_storage
+from connectors.landing_zone.storage.location import StorageLocation, adls_root
+from connectors.landing_zone.storage.proof import Traceless, proofs
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.checks.check import Check, failed, ok, problem, warning
+from streaming.checks.patience import NoAnswerError, patiently
 from streaming.wording import seconds_text
 
 PROOF_FOLDER = f"{SCRATCH_PAD}/check"
 """Proof files are written here, in the zone and in the state, and removed again."""
 
+_GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_ONELAKE = re.compile(r"https://([\w-]+-)?onelake\.", re.IGNORECASE)
+
 CLOCK_TOLERANCE = 60.0
 """Seconds by which the storage's clock may differ from this machine's without a warning."""
 
 
+def check_names(subject: str, location: StorageLocation) -> Iterator[Check]:
+    """A OneLake URL holds GUIDs: names may not be accepted, and a renamed workspace or item is another address.
+
+    Raises:
+        InvalidLocationError: a malformed URL.
+    """
+    if location.scheme != "abfss":
+        return
+    root = adls_root(location)
+    item = root.folder.partition("/")[0]
+    if not _ONELAKE.match(f"https://{location.url.rpartition('@')[2]}") or _GUID.fullmatch(item):
+        return
+    yield warning(
+        f"{subject} url",
+        f"names the workspace {root.filesystem} and the item {item} by their names, not by their GUIDs",
+        "use both GUIDs, as in the item's address in the browser: names break when somebody renames workspace or item, "
+        "and some tenants refuse them",
+    )
+
+
 def check_storage(subject: str, storage: Storage, clock: Callable[[], float] = time.time) -> Iterator[Check]:
-    """Every promise of the storage, proven in :data:`PROOF_FOLDER`, and its clock.
+    """Every promise of the storage, proven in :data:`PROOF_FOLDER`, and its clock; nothing is left there.
+
+    A storage that does not answer in time once is not asked again.
 
     Args:
         clock: seconds since the epoch.
     """
-    wrong = [proof for proof in prove_storage(storage, PROOF_FOLDER) if not proof.ok]
-    for proof in wrong:
-        yield problem(f"{subject} {proof.name.replace('_', ' ')}", f"does not hold: {proof.detail}", proof.remedy)
+    with _without_trace(storage):
+        checks = list(_prove(subject, storage, clock))
+    yield from checks
+
+
+def _prove(subject: str, storage: Storage, clock: Callable[[], float]) -> Iterator[Check]:
+    silent: list[NoAnswerError] = []
+
+    def attempt(trial: Callable[[], bool]) -> bool:
+        try:
+            return patiently(subject, trial)
+        except NoAnswerError as error:
+            silent.append(error)
+            raise
+
+    wrong = False
+    for proof in proofs(storage, PROOF_FOLDER, attempt):
+        if silent:
+            yield failed(subject, silent[0])
+            return
+        if not proof.ok:
+            wrong = True
+            yield problem(f"{subject} {proof.name.replace('_', ' ')}", f"does not hold: {proof.detail}", proof.remedy)
     if wrong:
         return
     yield ok(
         subject, f"{storage.url}: put-if-absent and non-overwriting rename hold, files can be read, listed and deleted"
     )
-    yield from _check_clock(subject, storage, clock)
+    try:
+        yield patiently(f"{subject} clock", lambda: _check_clock(subject, storage, clock))
+    except BridgeError as error:
+        yield failed(f"{subject} clock", error)
+    try:
+        patiently(subject, lambda: _remove_empty(storage))
+    except BridgeError as error:
+        yield failed(f"{subject} proof folder", error)
+
+
+def _without_trace(storage: Storage) -> AbstractContextManager[None]:
+    return storage.without_trace(PROOF_FOLDER) if isinstance(storage, Traceless) else nullcontext()
+
+
+def _remove_empty(storage: Storage) -> None:
+    """Remove the proof folder, which is the checks' own.
+
+    The scratch pad stays where it cannot be told apart from a running bridge's in one step: Traceless storages can.
+    """
+    if not isinstance(storage, Traceless) and not storage.list(PROOF_FOLDER):
+        storage.delete(PROOF_FOLDER)
 
 
 def check_owner(zone: Storage, state: LedgerState) -> Iterator[Check]:
     """The zone belongs to this ledger, or to nobody and is empty."""
-    try:
+
+    def look() -> Owner | None:
         owner = read_owner(zone)
         if owner is None and not state.tables:
             ensure_no_foreign_files(zone)
+        return owner
+
+    try:
+        owner = patiently("owner", look)
     except BridgeError as error:
         yield failed("owner", error)
         return
@@ -61,27 +135,21 @@ def check_owner(zone: Storage, state: LedgerState) -> Iterator[Check]:
         )
 
 
-def _check_clock(subject: str, storage: Storage, clock: Callable[[], float]) -> Iterator[Check]:
+def _check_clock(subject: str, storage: Storage, clock: Callable[[], float]) -> Check:
     path = f"{PROOF_FOLDER}/{uuid.uuid4().hex}"
-    try:
-        before = clock()
-        storage.put(path, b"clock")
-        after = clock()
-        entry = storage.stat(path)
-        storage.delete(path)
-    except BridgeError as error:
-        yield failed(f"{subject} clock", error)
-        return
+    before = clock()
+    storage.put(path, b"clock")
+    after = clock()
+    entry = storage.stat(path)
+    storage.delete(path)
     if entry is None:
-        yield problem(f"{subject} clock", "a file that was just written is not there", "use another storage")
-        return
+        return problem(f"{subject} clock", "a file that was just written is not there", "use another storage")
     # Storages tell whole seconds.
     apart = max(int(before) - entry.modified, entry.modified - after - 1, 0.0)
     if apart > CLOCK_TOLERANCE:
-        yield warning(
+        return warning(
             f"{subject} clock",
             f"the storage's clock and this machine's differ by {seconds_text(apart)}",
             "let this machine follow a time server: ages of files and versions are read from both clocks",
         )
-    else:
-        yield ok(f"{subject} clock", "agrees with this machine's")
+    return ok(f"{subject} clock", "agrees with this machine's")

@@ -15,17 +15,28 @@ _STYLES = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "bol
 
 
 def show_checks(checks: Iterable[Check], console: Console) -> list[Check]:
-    """Print one line per check, its remedy below it, and a summary; returns the checks."""
-    done = []
+    """Print one line per check, its remedy below it, and a summary; returns the checks.
+
+    Checks in a row that have the same remedy, such as the problems of a settings file, share it below the last.
+    """
+    done: list[Check] = []
+    remedy = ""
     for check in checks:
+        if check.remedy != remedy:
+            _show_remedy(remedy, console)
+        remedy = check.remedy
         done.append(check)
         console.print(
             Text.assemble((f"{check.verdict:<8}", _STYLES[check.verdict]), (f"{check.subject}: ", "bold"), check.detail)
         )
-        if check.remedy:
-            console.print(Text(f"        What to do: {check.remedy}"))
+    _show_remedy(remedy, console)
     console.print(Text(checks_text(done), style="bold"))
     return done
+
+
+def _show_remedy(remedy: str, console: Console) -> None:
+    if remedy:
+        console.print(Text(f"        What to do: {remedy}"))
 
 
 def checks_text(checks: Iterable[Check]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from streaming.commands.arguments import ConfigArgument
-from streaming.console import JsonOption, people, print_json
+from streaming.console import JsonOption, print_json, results
 
 
 def check(config: ConfigArgument, as_json: JsonOption = False) -> None:
@@ -19,7 +19,7 @@ def check(config: ConfigArgument, as_json: JsonOption = False) -> None:
     from streaming.logs import log_nothing
 
     log_nothing()
-    checks = list(check_all(config)) if as_json else show_checks(check_all(config), people())
+    checks = list(check_all(config)) if as_json else show_checks(check_all(config), results())
     if as_json:
         print_json([one.values() for one in checks])
     if any(one.verdict is Verdict.PROBLEM for one in checks):

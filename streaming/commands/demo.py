@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from streaming.console import JsonOption, people, print_json
+from streaming.console import JsonOption, people, print_json, results
 
 
 def demo(
@@ -25,11 +25,10 @@ def demo(
     from streaming.demo.run import run_demo
     from streaming.demo.view import show_outcome
 
-    console = people()
-    outcome = run_demo(console, rows=rows, changes=changes, keep=keep)
+    outcome = run_demo(people(), rows=rows, changes=changes, keep=keep)
     if as_json:
         print_json(outcome.values())
     else:
-        show_outcome(outcome, console)
+        show_outcome(outcome, results())
     if not outcome.equal:
         raise typer.Exit(1)

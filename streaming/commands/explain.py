@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streaming.commands.arguments import ConfigArgument
-from streaming.console import JsonOption, people, print_json
+from streaming.console import JsonOption, print_json, results
 
 
 def explain(
@@ -36,4 +36,4 @@ def explain(
     if as_json:
         print_json([one.values() for one in explanations])
     else:
-        show_explanations(explanations, people())
+        show_explanations(explanations, results())

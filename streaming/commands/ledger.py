@@ -7,9 +7,13 @@ from typing import Annotated
 import typer
 
 from streaming.commands.arguments import ConfigArgument
-from streaming.console import JsonOption, people, print_json
+from streaming.console import JsonOption, print_json, results
 
-app = typer.Typer(no_args_is_help=True, help="The ledger's history: what was committed, when and by whom.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="The ledger's history: what was committed, when and by whom.",
+    epilog="Example: cdc-bridge ledger log bridge.yaml --limit 5",
+)
 
 
 @app.command(epilog="Example: cdc-bridge ledger log bridge.yaml --limit 5")
@@ -30,7 +34,7 @@ def log(
     if as_json:
         print_json([entry.values() for entry in entries])
     else:
-        show_log(entries, people())
+        show_log(entries, results())
 
 
 @app.command(epilog="Example: cdc-bridge ledger show bridge.yaml --version 42")
@@ -52,4 +56,4 @@ def show(
     if as_json:
         print_json(entry.values())
     else:
-        show_version(entry, people())
+        show_version(entry, results())

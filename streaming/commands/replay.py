@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from streaming.commands.arguments import StateOption, ZoneArgument
-from streaming.console import JsonOption, people, print_json
+from streaming.console import JsonOption, people, print_json, results
 
 
 def replay(
@@ -46,15 +46,14 @@ def replay(
     log_nothing()
     target = None if to is None else (ExportFormat(to[0]), to[1])
     request = ReplayRequest(zone=zone, table=table, as_of=as_of, version=version, state=state, to=target)
-    console = people()
-    progress = FileProgress(console)
+    progress = FileProgress(people())
     with progress.bar:
-        replayed = replay_zone(request, progress.on_replay)
+        replayed = progress.aside_for(replay_zone(request, progress.on_replay))
         if as_json:
             tables = [(one.values(rows), one.content.stopped is None) for one in replayed]
             print_json([values for values, _ in tables])
             complete = all(done for _, done in tables)
         else:
-            complete = show_replayed(replayed, console, rows)
+            complete = show_replayed(replayed, results(), rows)
     if not complete:
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streaming.commands.arguments import ConfigArgument
-from streaming.console import JsonOption, people, print_json
+from streaming.console import JsonOption, people, print_json, results
 
 
 def run(
@@ -23,8 +23,8 @@ def run(
     from streaming.running import run_and_tell, summary_table
     from streaming.settings import load_settings
 
-    console = people()
-    summary = run_and_tell(load_settings(config), console, once=once)
+    summary = run_and_tell(load_settings(config), people(), once=once)
+    console = results()
     if as_json:
         print_json(summary.values())
     elif console.is_terminal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from streaming.commands.arguments import ConfigArgument
-from streaming.console import JsonOption, people, print_json
+from streaming.console import JsonOption, print_json, results
 
 
 def status(config: ConfigArgument, as_json: JsonOption = False) -> None:
@@ -20,4 +20,4 @@ def status(config: ConfigArgument, as_json: JsonOption = False) -> None:
     if as_json:
         print_json(found.values())
     else:
-        show_status(found, people())
+        show_status(found, results())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from streaming.commands.arguments import StateOption, ZoneArgument
-from streaming.console import JsonOption, people, print_json
+from streaming.console import JsonOption, people, print_json, results
 
 
 def verify(zone: ZoneArgument, state: StateOption = None, as_json: JsonOption = False) -> None:
@@ -19,13 +19,12 @@ def verify(zone: ZoneArgument, state: StateOption = None, as_json: JsonOption = 
     from streaming.zones.verifying import show_verified, verify_place
 
     log_nothing()
-    console = people()
-    progress = FileProgress(console)
+    progress = FileProgress(people())
     with progress.bar:
         verified = verify_place(zone, state, lambda step: progress.advance(step.table, "verify", step.done, step.total))
     if as_json:
         print_json(verified.values())
     else:
-        show_verified(verified, console)
+        show_verified(verified, results())
     if not verified.sound:
         raise typer.Exit(1)

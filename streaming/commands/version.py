@@ -8,10 +8,15 @@ from importlib.metadata import version as installed
 from streaming.console import JsonOption, print_json, print_text
 
 
+def own_version() -> str:
+    """The bridge's own version."""
+    return installed("cdc-bridge")
+
+
 def version(as_json: JsonOption = False) -> None:
     """Print the versions of the bridge and of what its results depend on."""
     versions = {
-        "cdc-bridge": installed("cdc-bridge"),
+        "cdc-bridge": own_version(),
         "python": platform.python_version(),
         **{name: installed(name) for name in ("pyspark", "pyarrow", "polars", "confluent-kafka")},
     }

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from connectors.landing_zone.ledger.state import VersionKind
 from streaming.reporting.history import HistoryEntry
-from streaming.wording import count_text, moment_text, rows_text, size_text
+from streaming.reporting.rows_view import landed_text
+from streaming.wording import count_text, moment_text, size_text
 
 
 def show_log(entries: Sequence[HistoryEntry], console: Console) -> None:
@@ -39,7 +40,7 @@ def _brief(entry: HistoryEntry) -> RenderableType:
         Text(f"  {topic}: {_spans(partitions)}", style="dim") for topic, partitions in sorted(entry.moved.items())
     ]
     files = [
-        Text(f"  {file.table}: file {file.sequence:,}, {rows_text(file.rows)}, {size_text(file.bytes)}")
+        Text(f"  {file.table}: file {file.sequence:,}, {landed_text(file.rows)}, {size_text(file.bytes)}")
         for file in entry.files
     ]
     return Group(_headline(entry), *topics, *files, *_changes(entry))
@@ -74,7 +75,7 @@ def _spans(partitions: Mapping[int, tuple[int, int]]) -> str:
 def _offsets(entry: HistoryEntry) -> Table | None:
     if not entry.moved:
         return None
-    table = Table("topic", "partition", "from", "to", "offsets")
+    table = _table("topic", "partition", "from", "to", "offsets")
     for topic, partitions in sorted(entry.moved.items()):
         for partition, (start, end) in partitions.items():
             table.add_row(escape(topic), str(partition), f"{start:,}", f"{end:,}", f"{end - start:,}")
@@ -84,11 +85,19 @@ def _offsets(entry: HistoryEntry) -> Table | None:
 def _files(entry: HistoryEntry) -> Table | None:
     if not entry.files:
         return None
-    table = Table("table", "file", "rows", "size", "sha256")
+    table = _table("table", "file", "rows", "size", "sha256")
     for file in entry.files:
         table.add_row(
-            escape(file.table), str(file.sequence), rows_text(file.rows), size_text(file.bytes), file.sha256[:16]
+            escape(file.table), str(file.sequence), landed_text(file.rows), size_text(file.bytes), file.sha256[:16]
         )
+    return table
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(first, overflow="fold")
+    for name in others:
+        table.add_column(name, no_wrap=name != "rows")
     return table
 
 

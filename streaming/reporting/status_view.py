@@ -6,17 +6,17 @@ import time
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from connectors.errors import BridgeError
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics
 from connectors.landing_zone.ledger.state import TableStatus
 from streaming.console import error_values
 from streaming.kafka_options import kafka_config, subscription
+from streaming.reporting.rows_view import landed_text
 from streaming.reporting.status import StatusReport, TableReport, status_of
 from streaming.settings import BridgeSettings
-from streaming.wording import MARKERS, count_text, marker_cells, marker_text, moment_text, seconds_text
+from streaming.wording import count_text, moment_text, seconds_text
 from streaming.zones.reading import head_state, state_storage, unpublished, zone_storage
 
 KAFKA_SECONDS = 10.0
@@ -65,8 +65,8 @@ def show_status(status: Status, console: Console) -> None:
         console.print(
             f"Ledger version {report.version:,}, epoch {report.epoch}, writer {report.writer}; waiting: {waiting}"
         )
-        console.print(_tables(report))
         for table in report.tables:
+            console.print(_table_text(table))
             if table.parked is not None:
                 console.print(_parked_text(table), style="yellow", markup=False)
         if report.counters:
@@ -79,26 +79,20 @@ def show_status(status: Status, console: Console) -> None:
         )
 
 
-def _tables(report: StatusReport) -> Table:
-    table = Table()
-    table.add_column("table", no_wrap=True)
-    table.add_column("state")
-    for name in ("file", *map(marker_text, MARKERS)):
-        table.add_column(name, justify="right")
-    for name in ("position", "newest change", "behind"):
-        table.add_column(name, overflow="fold")
-    for one in report.tables:
-        number = f"{one.last_number:,}" if one.pending is None else f"{one.last_number:,} (pending)"
-        table.add_row(
-            escape(one.name),
-            f"[{_COLOURS[one.status]}]{one.status}[/]",
-            number,
-            *marker_cells(one.rows),
-            one.position,
-            moment_text(one.source_ms) if one.source_ms else "",
-            _behind_text(one),
-        )
-    return table
+def _table_text(table: TableReport) -> Text:
+    """A table's state and lag on one line, what has landed of it below."""
+    file = f"file {table.last_number:,}" if table.last_number else "no file"
+    if table.pending is not None:
+        file += " (pending)"
+    newest = [
+        *([f"newest change {moment_text(table.source_ms)}"] if table.source_ms else []),
+        *([f"position {table.position}"] if table.position else []),
+    ]
+    text = Text.assemble(
+        (table.name, "bold"), "  ", (table.status.value, _COLOURS[table.status]), f"  behind: {_behind_text(table)}"
+    )
+    text.append(f"\n  {file}: {landed_text(table.rows)}" if table.rows else f"\n  {file}")
+    return text.append(f"\n  {', '.join(newest)}") if newest else text
 
 
 def _behind_text(table: TableReport) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import unquote, urlsplit
@@ -90,6 +90,16 @@ class BridgeSettings(Section, BaseSettings):
 
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
         """Broken rules across sections: (path, message that continues the path)."""
+        return self.problems_among(frozenset(type(self).model_fields))
+
+    def problems_among(self, sound: Set[str]) -> Iterator[tuple[KeyPath, str]]:
+        """The broken rules that concern none but these keys of the file; the others may be missing or invalid."""
+        if {"landing_zone", "state"} <= sound:
+            yield from self._storage_problems()
+        if {"name", "kafka", "dead_letters"} <= sound and self.dead_letter_topic in self.kafka.topics:
+            yield ("dead_letters", "topic"), "is one of kafka.topics: dead letters would be read as events"
+
+    def _storage_problems(self) -> Iterator[tuple[KeyPath, str]]:
         problem = location_problem(self.landing_zone.location_of(self.state_url))
         if self.state.url is not None and problem is not None:
             yield ("state", "url"), problem
@@ -100,8 +110,6 @@ class BridgeSettings(Section, BaseSettings):
                 ("state", "url"),
                 "lies in the landing zone, where it would be taken for a table: give it its own folder",
             )
-        if self.dead_letter_topic in self.kafka.topics:
-            yield ("dead_letters", "topic"), "is one of kafka.topics: dead letters would be read as events"
 
     @property
     def state_url(self) -> str:

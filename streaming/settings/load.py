@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from streaming.settings.bridge import ENVIRONMENT_DELIMITER, ENVIRONMENT_PREFIX, BridgeSettings
 from streaming.settings.errors import Problem, SettingsError
 from streaming.settings.explain import explained, json_shape, keys_of, section_at
+from streaming.settings.hidden_rules import error_hides_rules, hidden_rules
 from streaming.settings.section import KeyPath, path_text
 from streaming.settings.yaml_document import YamlDocument, parse_yaml
 
@@ -87,12 +88,15 @@ def _unknown_variables(variables: dict[KeyPath, str]) -> list[Problem]:
 
 def _problems(error: ValidationError, document: YamlDocument, variables: dict[KeyPath, str]) -> list[Problem]:
     problems = []
-    for details in error.errors(include_url=False):
-        for path, message, value in explained(details, BridgeSettings):
-            line = document.line_of(path)
-            variable = next((variables[path[:n]] for n in range(len(path), 0, -1) if path[:n] in variables), None)
-            source = f"environment {variable}" if variable else f"line {line}" if line is not None else ""
-            problems.append((line or 0, Problem(path_text(path), message, value, source)))
+    found = [each for details in error.errors(include_url=False) for each in explained(details, BridgeSettings)]
+    if error_hides_rules(error):
+        told = {path for path, _, _ in found}
+        found += [each for each in hidden_rules(error, document.values) if each[0] not in told]
+    for path, message, value in found:
+        line = document.line_of(path)
+        variable = next((variables[path[:n]] for n in range(len(path), 0, -1) if path[:n] in variables), None)
+        source = f"environment {variable}" if variable else f"line {line}" if line is not None else ""
+        problems.append((line or 0, Problem(path_text(path), message, value, source)))
     return [problem for _, problem in sorted(problems, key=lambda each: each[0])]
 
 

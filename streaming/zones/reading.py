@@ -6,13 +6,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from connectors.landing_zone.errors import InvalidZoneError, VersionNotKeptError, ZoneOwnedError
+from connectors.landing_zone.errors import VersionNotKeptError, ZoneOwnedError
 from connectors.landing_zone.layout import possible_paths
 from connectors.landing_zone.ledger.history import versions
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.owner import read_owner
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState
 from connectors.landing_zone.numbering import SequenceNumber
+from connectors.landing_zone.replay.zone import require_zone
 from connectors.landing_zone.side_by_side import side_by_side
 from connectors.landing_zone.storage.local import LocalStorage
 from connectors.landing_zone.storage.location import StorageLocation, local_root
@@ -69,15 +70,10 @@ def existing_zone(place: str) -> Storage:
     """The landing zone at a path or URL.
 
     Raises:
-        InvalidZoneError: there is no such folder.
+        InvalidZoneError: there is no such folder, or it is no landing zone.
     """
     storage = reading_storage(location_of(place))
-    if not storage.list(""):
-        raise InvalidZoneError(
-            "there is no landing zone here: the folder is empty or missing",
-            remedy="name the folder that holds the tables' folders, or its storage URL",
-            zone=storage.url,
-        )
+    require_zone(storage)
     return storage
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.markup import escape
@@ -12,11 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from connectors.landing_zone.replay import Progress
-from streaming.wording import count_text, rows_text
+from streaming.reporting.rows_view import landed_text
+from streaming.wording import count_text
 from streaming.zones.replaying import Replayed
 
 MAX_COLUMNS = 8
 _CELL = 40
+_NARROWEST = 15
 
 
 class FileProgress:
@@ -29,7 +31,19 @@ class FileProgress:
 
     def advance(self, table: str, what: str, done: int, total: int) -> None:
         """Show ``done`` of ``total`` files of a table."""
+        self.bar.start()
         self.bar.update(self._task, description=f"{what} {escape(table)}", completed=done, total=total)
+
+    def aside_for(self, results: Iterable[Replayed]) -> Iterator[Replayed]:
+        """Each result, the bar being away while it is shown: it would take the result for lines of its own."""
+        for result in results:
+            self._hide()
+            yield result
+        self._hide()
+
+    def _hide(self) -> None:
+        if not self.bar.disable:
+            self.bar.stop()
 
     def on_replay(self, step: Progress) -> None:
         """Listens to a replay."""
@@ -46,14 +60,14 @@ def show_replayed(replayed: Iterable[Replayed], console: Console, rows: int) -> 
         console.print(
             Text.assemble(
                 (content.name, "bold"),
-                f"  {count_text(content.table.num_rows, 'row')} after {files}, the last one {content.last_number}; ",
-                rows_text(content.rows_per_marker),
+                f"  {count_text(content.table.num_rows, 'row')} after {files}, the last one {content.last_number}: ",
+                landed_text(content.rows_per_marker),
             )
         )
         if one.written is not None:
             console.print(Text(f"  written to {one.written}"))
         elif content.table.num_rows and rows:
-            console.print(_preview(one, rows))
+            console.print(_preview(one, rows, console.width))
         for observation in content.observations:
             style = "red" if observation.stops else "yellow"
             detail = f": {observation.detail}" if observation.detail else ""
@@ -64,12 +78,12 @@ def show_replayed(replayed: Iterable[Replayed], console: Console, rows: int) -> 
     return complete
 
 
-def _preview(one: Replayed, rows: int) -> Table:
+def _preview(one: Replayed, rows: int, width: int) -> Table:
     content = one.content.table
-    names = content.schema.names[:MAX_COLUMNS]
+    names = content.schema.names[: max(1, min(MAX_COLUMNS, width // _NARROWEST))]
     table = Table()
     for name in names:
-        table.add_column(escape(name))
+        table.add_column(escape(name), overflow="fold")
     for row in content.select(names).slice(0, rows).to_pylist():
         table.add_row(*(escape(_cell(row[name])) for name in names))
     left = [

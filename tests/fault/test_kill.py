@@ -50,12 +50,12 @@ def registry() -> Iterator[EmbeddedRegistry]:
 def test_a_zone_that_survived_a_kill_at_every_step_is_byte_for_byte_that_of_an_undisturbed_run(
     cluster: Cluster, bridge: MakeBridge, registry: EmbeddedRegistry
 ) -> None:
-    workload = Workload(registering(registry), rows=40, changes=600)
+    workload = Workload(registering(registry), rows=40, changes=350)
     send_workload(cluster, workload)
     settings = {
         "registry__url": registry.url,
         "tables__overrides": TABLES_SETTINGS,
-        "trigger": {"max_offsets": 80},
+        "trigger": {"max_offsets": 70},
         "publish": {"threads": 1},
     }
     calm = bridge("calm", **settings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -44,7 +45,7 @@ def frame(spark: SparkSession, *partitions: Sequence[Record]) -> DataFrame:
     return numbers.mapInArrow(Partitions(tuple(streams)), RAW_DDL)
 
 
-def plan(zone: Path, *partitions: Sequence[Record], merges: bool = False, **job: object) -> BatchPlan:
+def plan(zone: Path, *partitions: Sequence[Record], merges: bool = False, **job: Any) -> BatchPlan:
     ranges: dict[str, dict[int, tuple[int, int]]] = {}
     for records in partitions:
         ranges.setdefault(records[0].topic, {})[records[0].partition] = (0, len(records))

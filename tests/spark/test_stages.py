@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -26,7 +27,7 @@ ORDERS = Table("shop.public.orders")
 CUSTOMERS = Table("shop.public.customers", "customers")
 
 
-def run(spark: SparkSession, zone: Path, *partitions: Sequence[Record], merges: bool = False, **job: object) -> Results:
+def run(spark: SparkSession, zone: Path, *partitions: Sequence[Record], merges: bool = False, **job: Any) -> Results:
     return spark_action(frame(spark, *partitions))(plan(zone, *partitions, merges=merges, **job))
 
 

@@ -21,6 +21,8 @@ from streaming.settings import BridgeSettings, settings_of
 from tests.unit.streaming.settings_builder import settings_text
 
 TABLE = "public.orders"
+# A test's Java lives for seconds: compiling the same code a second time, better, costs more than it brings.
+QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 
 
 class Bridge:
@@ -37,6 +39,7 @@ class Bridge:
         self.changes = {
             "landing_zone__url": f"file://{self.zone}",
             "spark__master": "local[2]",
+            "spark__conf": QUICK_START,
             "retry__attempts": 0,
             **changes,
         }

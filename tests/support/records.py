@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,11 +13,11 @@ import pyarrow as pa
 from connectors.debezium.declared import parse_column
 from connectors.debezium.options import TableDecoding
 from connectors.kafka.raw import HEADERS_TYPE
-from streaming.demo.columns import Column, Kind, Value, declaration
+from streaming.demo.columns import Column, Kind, declaration
 from streaming.demo.encoding import Encoder, Encoding, Register
 from streaming.demo.workload import Record
 
-Row = dict[str, Value]
+Row = Mapping[str, Any]
 
 COLUMNS = (Column("id", Kind.INT64, optional=False), Column("name", Kind.TEXT))
 RAW_SCHEMA = pa.schema(

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from connectors.java import REMEDY, Java, JavaError, find_java, inspect_java, java_home, run_java, select_java
+from connectors.java import (
+    REMEDY,
+    Java,
+    JavaError,
+    find_java,
+    inspect_java,
+    java_home,
+    java_home_fault,
+    run_java,
+    select_java,
+)
 
 ANSWER = """#!/bin/sh
 echo "    java.home = {home}" >&2
@@ -56,6 +66,24 @@ def test_an_unusable_java_is_passed_over(tmp_path: Path) -> None:
     assert find_java({"JAVA_HOME": str(tmp_path / "new"), "PATH": str(good.parent)}, ()) == good
 
 
+def test_a_java_home_that_was_passed_over_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    new, good = install(tmp_path / "new", "25"), install(tmp_path / "good", "21")
+    environ = {"JAVA_HOME": str(tmp_path / "new"), "PATH": str(good.parent)}
+    fault = f"JAVA_HOME is {tmp_path}/new, but {new} is Java 25"
+
+    assert java_home_fault(select_java(environ, ()), environ) == fault
+    find_java(environ, ())
+    assert caplog.messages == [f"{fault}; Java 21 at {tmp_path}/good is used instead"]
+
+
+def test_a_java_home_that_is_used_or_not_set_needs_no_word(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    good = install(tmp_path / "good", "21")
+
+    for environ in ({"JAVA_HOME": str(tmp_path / "good")}, {"PATH": str(good.parent)}):
+        assert find_java(environ, ()) == good
+    assert caplog.messages == []
+
+
 def test_every_java_looked_at_is_named_with_what_is_wrong_with_it(tmp_path: Path) -> None:
     old = install(tmp_path / "jvm/a-old", "1.8")
     trimmed = install(tmp_path / "jvm/b-trimmed", "17", module="java.sql@17")
@@ -67,8 +95,8 @@ def test_every_java_looked_at_is_named_with_what_is_wrong_with_it(tmp_path: Path
         find_java(environ, (f"{tmp_path}/jvm/*",))
 
     assert str(raised.value) == (
-        f"no Java that Spark 4.0 can run on was found on this {sys.platform} machine; looked at: "
-        f"{tmp_path}/gone/bin/java does not exist; {old} is Java 8; "
+        f"no Java that Spark 4.0 can run on was found on this {sys.platform} machine; "
+        f"JAVA_HOME is {tmp_path}/gone, looked at: {tmp_path}/gone/bin/java does not exist; {old} is Java 8; "
         f"{trimmed} is Java 17 without the module jdk.incubator.vector; "
         f"{mute} is not a Java runtime of version 9 or later; {broken} does not run (Exec format error) "
         f"[java_home={tmp_path}/gone]. Remedy: install Java 17 or 21: `apt-get install openjdk-17-jre-headless` on "

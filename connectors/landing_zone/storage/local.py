@@ -7,6 +7,7 @@ listed, and :meth:`LocalStorage.sweep` removes it.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -172,6 +173,23 @@ class LocalStorage:
         """Remove what crashed attempts left in the work folder; see :func:`work.sweep`."""
         with told(WORK_FOLDER):
             return work.sweep(self._work, before)
+
+    @contextlib.contextmanager
+    def without_trace(self, folder: str) -> Iterator[None]:
+        """Take away the folders that are empty afterwards: ``folder``, and those around it that were not there before.
+
+        Args:
+            folder: where trials are made, below :data:`WORK_FOLDER`'s parent or elsewhere.
+        """
+        place = self._root / checked(folder)
+        around = (self._work, *place.parents)
+        made = [place, *(parent for parent in around if not parent.exists())]
+        try:
+            yield
+        finally:
+            for empty in made:
+                with contextlib.suppress(OSError):  # not empty: somebody else is at work here
+                    empty.rmdir()
 
     def _write(self, body: bytes) -> Path:
         """A synced temporary file with ``body``."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -43,6 +44,19 @@ class ConditionalRename(Protocol):
         ...
 
 
+@runtime_checkable
+class Traceless(Protocol):
+    """A storage on which trials need leave nothing, not even folders."""
+
+    def without_trace(self, folder: str) -> AbstractContextManager[None]:
+        """Inside, make trials below ``folder``; afterwards empty folders that they made are gone."""
+        ...
+
+
+Attempt = Callable[[Callable[[], bool]], bool]
+"""Runs one trial, perhaps with a limit of its own, and says whether the promise held."""
+
+
 @dataclass(frozen=True)
 class _Trial:
     """One promise's trial: what is done, and what to do if the promise does not hold."""
@@ -64,13 +78,22 @@ def prove_storage(storage: Storage, folder: str) -> list[Proof]:
         One proof per promise, in the order tried. A request that fails is a failed proof with its error's remedy; the
         others are tried all the same.
     """
+    return list(proofs(storage, folder))
+
+
+def proofs(storage: Storage, folder: str, attempt: Attempt = lambda trial: trial()) -> Iterator[Proof]:
+    """As :func:`prove_storage`, each promise tried when it is asked for.
+
+    Args:
+        attempt: runs a trial; a BridgeError that it raises is the proof's failure.
+    """
     place = f"{folder}/{uuid.uuid4().hex}"
-    return [_proof(trial, storage, place) for trial in _TRIALS]
+    return (_proof(trial, storage, place, attempt) for trial in _TRIALS)
 
 
-def _proof(trial: _Trial, storage: Storage, place: str) -> Proof:
+def _proof(trial: _Trial, storage: Storage, place: str, attempt: Attempt) -> Proof:
     try:
-        ok = trial.holds(storage, place)
+        ok = attempt(lambda: trial.holds(storage, place))
     except BridgeError as error:
         return Proof(trial.name, ok=False, detail=f"{trial.detail}: {error.message}", remedy=error.remedy)
     return Proof(trial.name, ok=ok, detail=trial.detail, remedy="" if ok else trial.remedy)

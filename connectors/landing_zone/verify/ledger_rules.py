@@ -14,6 +14,10 @@ from connectors.landing_zone.replay.zone import ZoneTable
 from connectors.landing_zone.verify.findings import Finding, Rule, problem, warning
 
 _FOREIGN_WRITER = "find out who else writes to the zone, and do not restart the bridge before that is settled"
+RESTORE = (
+    "stop the bridge for this table and put the very bytes that the ledger has bound back under this name, from a "
+    "backup; without one, load the table again: a number's content must never change"
+)
 _STOP = "stop the bridge for this table and compare both; the number's content must never change"
 
 
@@ -88,12 +92,12 @@ def check_content(entry: LedgerTable, file: LandingFile, body: bytes, table: str
     expected = bound.sha256 if bound else entry.state.sha256 if file.number == entry.state.sequence else ""
     if bound is not None and bound.bytes != len(body):
         message = f"the file has {len(body)} bytes, the ledger says {bound.bytes}"
-        yield problem(Rule.LEDGER_CONTENT, table, file.path, message, _STOP)
+        yield problem(Rule.LEDGER_CONTENT, table, file.path, message, RESTORE)
         return
     digest = hashlib.sha256(body).hexdigest() if expected else ""
     if digest != expected:
         message = f"the file's SHA-256 is {digest}, the ledger says {expected}"
-        yield problem(Rule.LEDGER_CONTENT, table, file.path, message, _STOP)
+        yield problem(Rule.LEDGER_CONTENT, table, file.path, message, RESTORE)
 
 
 def check_row_counts(entry: LedgerTable, file: LandingFile, rows: dict[str, int], table: str) -> Iterator[Finding]:

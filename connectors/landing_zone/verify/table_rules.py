@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from connectors.landing_zone.errors import InvalidZoneError
 from connectors.landing_zone.replay.content import UnreadableFileError, open_content
@@ -117,8 +117,8 @@ def _check_files(
     totals: Counter[str] = Counter()
     for done, file in enumerate(files, 1):
         body = read_file(table.storage, table.folder, file)
-        if entry is not None:
-            yield from ledger_rules.check_content(entry, file, body, table.name)
+        replaced = list(ledger_rules.check_content(entry, file, body, table.name)) if entry is not None else []
+        yield from replaced
         unbroken = unbroken and file.number == done
         try:
             content = open_content(body, metadata, file.path)
@@ -128,13 +128,17 @@ def _check_files(
         except UnreadableFileError as error:
             unbroken = False
             rule = Rule.UNREADABLE_FILE if body else Rule.EMPTY_FILE
-            yield problem(rule, table.name, file.path, error.message, error.remedy)
+            wrong = [problem(rule, table.name, file.path, error.message, error.remedy)]
+            yield from _restored(wrong) if replaced else wrong
         else:
-            yield from file_rules.check_columns(columns, known, metadata, table.name, file.path)
-            yield from file_rules.check_compression(content, table.name, file.path)
-            yield from file_rules.check_rows(counts, columns, metadata, table.name, file.path)
+            wrong = [
+                *file_rules.check_columns(columns, known, metadata, table.name, file.path),
+                *file_rules.check_compression(content, table.name, file.path),
+                *file_rules.check_rows(counts, columns, metadata, table.name, file.path),
+            ]
             if entry is not None:
-                yield from ledger_rules.check_row_counts(entry, file, counts.present, table.name)
+                wrong += ledger_rules.check_row_counts(entry, file, counts.present, table.name)
+            yield from _restored(wrong) if replaced else wrong
             totals.update(counts.present)
             known = {column.name: column for column in columns} | known
         if progress is not None:
@@ -143,6 +147,11 @@ def _check_files(
         yield from ledger_rules.check_totals(entry, totals, table.name)
     for observation in history.observations():
         yield from _check_history(observation, table.name)
+
+
+def _restored(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """What is wrong with bytes that are not the ledger's is mended by putting the ledger's back."""
+    return (replace(finding, remedy=ledger_rules.RESTORE) for finding in findings)
 
 
 _HISTORY = {

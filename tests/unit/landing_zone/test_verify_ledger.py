@@ -11,6 +11,7 @@ import pytest
 
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState
 from connectors.landing_zone.verify import Finding, Rule, Severity, verify_zone
+from connectors.landing_zone.verify.ledger_rules import RESTORE
 from tests.unit.landing_zone.zone_on_disk import TableOnDisk, employees
 
 NAME, FOLDER = "dbo.Employees", "dbo.schema/Employees"
@@ -153,9 +154,28 @@ def test_file_that_differs_from_what_was_bound_is_a_problem(
             NAME,
             FILE_1,
             message.format(sha256=right.sha256, bytes=right.bytes),
-            "stop the bridge for this table and compare both; the number's content must never change",
+            RESTORE
+            if rule is Rule.LEDGER_CONTENT
+            else "stop the bridge for this table and compare both; the number's content must never change",
         )
     ]
+
+
+@pytest.mark.parametrize("body", [b"", b"no parquet"])
+def test_damaged_file_has_one_remedy_whatever_finds_it(tmp_path: Path, body: bytes) -> None:
+    table = two_files(tmp_path)
+    bound = landed(table, 1, {"4": 2})
+    (table.path / table.name(1)).write_bytes(body)
+    found = verify_zone(table.zone(), ledger=state_of(table), landed=[bound])
+    damage = [finding for finding in found if finding.file == FILE_1]
+    assert {finding.rule for finding in damage} == {
+        Rule.LEDGER_CONTENT,
+        Rule.UNREADABLE_FILE if body else Rule.EMPTY_FILE,
+    }
+    assert {finding.remedy for finding in damage} == {
+        "stop the bridge for this table and put the very bytes that the ledger has bound back under this name, from a "
+        "backup; without one, load the table again: a number's content must never change"
+    }
 
 
 def test_last_files_digest_is_compared_without_its_version(tmp_path: Path) -> None:

@@ -377,6 +377,20 @@ class TestEverything:
         assert ledger.detail.startswith("Version 2 of the ledger is missing between 1 and 3")
 
 
+def test_problems_in_a_row_share_what_to_do() -> None:
+    console = Console(file=io.StringIO(), width=200)
+    bad = [Check("settings", Verdict.PROBLEM, detail, "mend what is listed") for detail in ("a is missing", "b is 0")]
+    show_checks([*bad, Check("java", Verdict.OK, "Java 17")], console)
+    assert isinstance(console.file, io.StringIO)
+    assert [line.rstrip() for line in console.file.getvalue().splitlines()] == [
+        "problem settings: a is missing",
+        "problem settings: b is 0",
+        "        What to do: mend what is listed",
+        "ok      java: Java 17",
+        "1 ok, 0 warnings, 2 problems",
+    ]
+
+
 def test_for_a_person_each_line_with_its_remedy_and_a_sum() -> None:
     console = Console(file=io.StringIO(), width=200)
     checks = [

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 
 import pytest
 import typer
@@ -13,6 +14,7 @@ import yaml
 
 from connectors.errors import BridgeError, Terminal, Transient
 from streaming import cli
+from streaming.console import results
 from streaming.settings import BridgeSettings
 
 _HEAVY = ("pyspark", "polars", "azure", "pyarrow", "pydantic", "confluent_kafka")
@@ -92,6 +94,8 @@ def test_the_example_is_a_settings_file(capsys: pytest.CaptureFixture[str]) -> N
 def test_the_schema_is_the_model_s(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["config", "schema"]) == 0
     assert json.loads(capsys.readouterr().out) == BridgeSettings.model_json_schema()
+    assert cli.main(["config", "schema", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == BridgeSettings.model_json_schema()
 
 
 def test_the_version_is_text_for_people_and_json_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,6 +104,42 @@ def test_the_version_is_text_for_people_and_json_for_programs(capsys: pytest.Cap
     assert cli.main(["version", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == lines
     assert {"cdc-bridge", "python", "pyspark"} <= lines.keys()
+
+
+def test_the_version_is_an_option_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"cdc-bridge {version('cdc-bridge')}\n"
+
+
+def test_every_command_takes_json(capsys: pytest.CaptureFixture[str]) -> None:
+    for path, _ in _commands(cli.app):
+        assert cli.main([*path, "--help"]) == 0
+        assert "--json" in capsys.readouterr().out, path
+
+
+def test_the_example_s_values_are_json_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["config", "example"]) == 0
+    values = yaml.safe_load(capsys.readouterr().out)
+    assert cli.main(["config", "example", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == values
+
+
+@pytest.mark.parametrize("group", ["config", "ledger"])
+def test_a_group_of_commands_shows_an_example(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([group, "--help"]) == 0
+    assert f"Example: cdc-bridge {group} " in capsys.readouterr().out
+
+
+def test_a_result_that_is_piped_is_plain_and_120_wide(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    results().print("[red]word[/] " * 40)
+    said = capsys.readouterr()
+    assert ("\x1b" in said.out, said.err) == (False, "")
+    assert max(map(len, said.out.splitlines())) in range(115, 121)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert results().width == 80
 
 
 @pytest.mark.parametrize("arguments", [["frobnicate"], ["config", "schema", "--colour"], ["config", "schema", "x"], []])

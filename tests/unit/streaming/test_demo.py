@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from streaming.demo.config import demo_settings
 from streaming.demo.folder import MARK, DemoFolderError, demo_folder
 from streaming.demo.judge import compare, judge
 from streaming.demo.run import DemoOutcome
-from streaming.demo.view import show_outcome
+from streaming.demo.view import fewer_rows_text, show_outcome
 from streaming.policies import OnMissingKey
 from streaming.running import RunSummary
 from streaming.settings import settings_of
@@ -108,8 +109,8 @@ def outcome(folder: Path | None, *rows: dict[str, Any]) -> DemoOutcome:
     return DemoOutcome(10, RunSummary(files=1, rows=Counter({"4": 1})), (verdict,), folder, 61.0)
 
 
-def shown(result: DemoOutcome) -> str:
-    console = Console(file=io.StringIO(), width=200)
+def shown(result: DemoOutcome, width: int = 200) -> str:
+    console = Console(file=io.StringIO(), width=width)
     show_outcome(result, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -117,10 +118,37 @@ def shown(result: DemoOutcome) -> str:
 
 def test_the_end_says_that_all_is_equal_and_what_to_look_at() -> None:
     said = shown(outcome(Path("/demo"), row(1)))
-    assert "equal, 1 row" in said
+    header, table = (line.split() for line in said.splitlines()[1:3])
+    assert header == ["table", "files", "last", "rows", "landed", "replayed", "verdict"]
+    assert table == ["public.t", "0", "2", "1", "ups", "1", "equal"]
+    assert "9 of the records are tombstones, which carry no row: one follows each delete event.\n" in said
     assert "Every row is as it should be: 10 records in Kafka, 1 row in 1 file, 1 row after replay, 1 min 1 s" in said
     assert "  cdc-bridge verify /demo/LandingZone\n" in said
-    assert "  cdc-bridge status /demo/bridge.yaml\n" in said
+    assert "  cdc-bridge replay /demo/LandingZone --table public.orders\n" in said
+    assert "  cdc-bridge ledger log /demo/bridge.yaml\n" in said
+
+
+def test_the_end_suggests_nothing_that_needs_the_broker_which_has_stopped() -> None:
+    said = shown(outcome(Path("/demo"), row(1)))
+    assert not [word for word in ("status", "explain", "run", "check") if f"cdc-bridge {word}" in said]
+
+
+def test_the_closing_table_fits_80_columns_and_tears_no_count_from_its_name() -> None:
+    rows = {"": 2_000, "1": 1_873, "2": 743, "4": 4_210}
+    verdict = replace(compare("public.order_lines", replayed(row(1)), [row(1)]), rows_per_marker=rows)
+    result = replace(outcome(None, row(1)), tables=(verdict,))
+    lines = [" ".join(line.split()) for line in shown(result, width=80).splitlines()]
+    assert lines[2:4] == [
+        "public.order_lines 0 2 2,000 unmarked · 1,873 upd 1 equal",
+        "743 del · 4,210 ups",
+    ]
+    assert "…" not in shown(result, width=80)
+
+
+@pytest.mark.parametrize(("records", "text"), [(1, ""), (2, "1 of the records is a tombstone, which carries no row")])
+def test_tombstones_are_told_where_there_are_any(records: int, text: str) -> None:
+    assert fewer_rows_text(replace(outcome(None, row(1)), records=records)).startswith(text)
+    assert fewer_rows_text(replace(outcome(None, row(2)), records=records)) == ""
 
 
 def test_the_end_says_what_differs() -> None:

@@ -18,6 +18,7 @@ from connectors.landing_zone.ledger.state import LedgerState, TableStatus, Versi
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.reporting.history import NewColumn, describe, entry_of, history
 from streaming.reporting.history_view import show_log, show_version
+from streaming.reporting.rows_view import landed_text
 from streaming.reporting.status import status_of
 from streaming.reporting.status_view import Status, read_status, show_status
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, landed, parked, row, two_batches
@@ -103,7 +104,7 @@ class TestStatus:
         said = shown(show_status, Status(report, Transient("no answer", remedy="wait")))
         assert f"public.orders is parked (truncate) at {TOPIC}/0/1: the source truncated the table" in said
         assert "What to do: rebuild the mirrored table from an empty folder" in said
-        assert "1 (pending)" in said
+        assert "file 1 (pending): 1 unmarked" in said
         assert "4 offsets" in said
         assert "Kafka: no answer" in said
         assert "What to do: wait" in said
@@ -112,6 +113,16 @@ class TestStatus:
         state = two_batches(tmp_path).ledger.state
         assert "nothing" in shown(show_status, Status(status_of(state, kafka(6), 0), None))
         assert "waiting: unknown" in shown(show_status, Status(status_of(state, None, 0), None))
+
+    def test_for_a_person_a_table_is_a_block_that_fits_80_columns(self, tmp_path: Path) -> None:
+        text = io.StringIO()
+        report = status_of(two_batches(tmp_path).ledger.state, kafka(106), SOURCE_MS + 22 + 5_000)
+        show_status(Status(report, None), Console(file=text, width=80))
+        assert text.getvalue().splitlines()[1:4] == [
+            "public.orders  streaming  behind: 100 offsets, 5.0 s",
+            "  file 2: 2 unmarked · 1 upd · 1 del · 1 ups",
+            "  newest change 2023-11-14 22:13:20Z, position 22:22",
+        ]
 
     def test_of_an_empty_ledger(self) -> None:
         report = status_of(LedgerState("", 0, 0, ""), None, 0)
@@ -191,7 +202,7 @@ class TestHistory:
         said = shown(show_log, history(storage(tmp_path), 10))
         assert "version 3  1970-01-01 00:00:00Z  run on host  commit: 4 offsets, 1 file" in said
         assert f"  {TOPIC}: 0 [2 to 6)" in said
-        assert "  public.orders: file 2, 1 update: 1, 2 delete: 1, 4 upsert: 1" in said
+        assert "  public.orders: file 2, 1 upd · 1 del · 1 ups" in said
         assert "  new column public.orders: note (string)" in said
         assert "  new table public.orders" in said
         assert "claim of epoch 1" in said
@@ -229,3 +240,9 @@ def storage_of_parked(folder: Path) -> LocalStorage:
 def test_the_first_version_of_a_shop_is_its_claim(tmp_path: Path) -> None:
     landed(tmp_path)
     assert entry_of(storage(tmp_path), 1).values()["host"] == "host"
+
+
+def test_landed_rows_are_told_in_one_cell() -> None:
+    rows = {"": 3, "0": 2, "1": 1_873, "2": 743, "4": 4_210}
+    assert landed_text(rows) == "3 unmarked · 2 ins · 1,873 upd · 743 del · 4,210 ups"
+    assert landed_text({"4": 0}) == ""

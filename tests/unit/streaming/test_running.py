@@ -12,10 +12,18 @@ import pytest
 from rich.console import Console
 
 from connectors.errors import Terminal, Transient
+from connectors.kafka.config import KafkaConfig, options
 from connectors.landing_zone.ledger.state import Parked
 from streaming.batch import BatchReport
 from streaming.query import StopSignal
-from streaming.running import RunSummary, batch_text, run_and_tell, summary_table, summary_text
+from streaming.running import (
+    RunSummary,
+    batch_text,
+    run_and_tell,
+    summary_table,
+    summary_text,
+    tell_if_broker_is_away,
+)
 from streaming.service import Listener
 from streaming.settings import BridgeSettings
 from tests.unit.landing_zone.ledger_builders import landed
@@ -107,6 +115,20 @@ def test_a_failure_that_is_retried_is_a_warning_with_the_pause(capsys: pytest.Ca
     [line] = [line for line in capsys.readouterr().err.splitlines() if "WARNING" in line]
     assert line.endswith("no answer [topic=orders]. Remedy: wait; trying again in 2.0 s")
     assert summary.failures == 1
+
+
+def test_a_broker_that_does_not_answer_is_told_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    tell_if_broker_is_away(KafkaConfig("127.0.0.1:1"), seconds=0.1)
+    [line] = [record for record in caplog.records if record.name == "streaming.running"]
+    assert (line.levelname, line.getMessage()) == (
+        "WARNING",
+        "waiting for the Kafka broker: 127.0.0.1:1 has not answered yet",
+    )
+
+
+def test_what_else_is_wrong_with_kafka_is_left_to_the_job(caplog: pytest.LogCaptureFixture) -> None:
+    tell_if_broker_is_away(KafkaConfig("127.0.0.1:1", client=options({"no.such.option": "1"})), seconds=0.1)
+    assert not [record for record in caplog.records if record.name == "streaming.running"]
 
 
 def test_a_terminal_gets_a_progress_bar_for_once() -> None:

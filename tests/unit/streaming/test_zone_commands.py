@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from connectors.landing_zone.ledger.owner import ensure_owner
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming import cli
 from streaming.wording import count_text
 from streaming.zones.reading import existing_zone, location_of, unpublished
+from streaming.zones.replay_view import FileProgress
+from streaming.zones.replaying import ReplayRequest, replay_zone
 from tests.support.plain_job import PlainJob
 from tests.unit.streaming.landed_shop import two_batches
 from tests.unit.streaming.settings_builder import settings_text
@@ -51,8 +56,8 @@ def as_json(capsys: pytest.CaptureFixture[str]) -> Json:
 def shown(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
     code = cli.main([*map(str, arguments)])
     said = capsys.readouterr()
-    assert said.out == ""
-    return code, said.err
+    assert said.err == ""
+    return code, said.out
 
 
 class TestReplay:
@@ -117,7 +122,7 @@ class TestReplay:
     def test_for_a_person_a_preview(self, tmp_path: Path, shop: PlainJob, capsys: pytest.CaptureFixture[str]) -> None:
         code, said = shown(capsys, "replay", tmp_path / "zone", "--rows", 1)
         assert code == 0
-        assert "public.orders  2 rows after 2 files, the last one 2;" in said
+        assert "public.orders  2 rows after 2 files, the last one 2: 2 unmarked · 1 upd · 1 del · 1 ups" in said
         assert "uno" in said
         assert "three" not in said
         assert "1 more row" in said
@@ -142,6 +147,22 @@ class TestReplay:
     ) -> None:
         assert cli.main(["replay", str(tmp_path), *arguments]) == 2
         assert hint in " ".join(capsys.readouterr().err.replace("│", "").split())
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_result_is_shown_while_the_bar_is_away(
+    terminal: bool, tmp_path: Path, shop: PlainJob, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bar = io.StringIO()
+    progress = FileProgress(Console(file=bar, force_terminal=terminal, width=80))
+    request = ReplayRequest(zone=str(tmp_path / "zone"))
+    with progress.bar:
+        for result in progress.aside_for(replay_zone(request, progress.on_replay)):
+            assert not progress.bar.live.is_started
+            sys.stdout.write(f"{result.content.name}\n")
+        assert not progress.bar.live.is_started
+    assert capsys.readouterr().out == "public.orders\n"
+    assert ("public.orders" in bar.getvalue()) is terminal
 
 
 class TestVerify:
@@ -240,6 +261,6 @@ def test_a_file_is_unpublished_until_it_is_under_one_of_its_names(tmp_path: Path
 def test_a_place_is_a_path_or_a_url(tmp_path: Path) -> None:
     assert location_of("file:///zones/shop/").url == "file:///zones/shop"
     assert location_of(str(tmp_path)).url == tmp_path.as_uri()
-    (tmp_path / "x").touch()
+    (tmp_path / "_partnerEvents.json").touch()
     assert existing_zone(str(tmp_path)).url == tmp_path.as_uri()
     assert count_text(0, "file") == "0 files"
