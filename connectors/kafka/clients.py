@@ -26,7 +26,7 @@ class _LibrdkafkaLog:
 
 
 _log = logging.getLogger(__name__)
-_TLS_ALERT = "ssl/tls alert"
+_TLS_REFUSALS = ("ssl/tls alert", "certificate verify failed")
 _ACCESS = frozenset(
     {
         KafkaError._AUTHENTICATION,
@@ -142,8 +142,8 @@ class Connection:
 
 
 def _is_access(error: KafkaError) -> bool:
-    # A broker that wants another client certificate says so in a TLS alert, which comes as a transport failure.
-    return error.code() in _ACCESS or _TLS_ALERT in error.str()
+    # A refused certificate, the client's by a TLS alert or the broker's here, may come as a transport failure.
+    return error.code() in _ACCESS or any(refusal in error.str() for refusal in _TLS_REFUSALS)
 
 
 def _kafka_error(problem: Exception) -> KafkaError | None:
