@@ -18,6 +18,7 @@ from streaming.settings.kafka import Kafka, Registry
 from streaming.settings.runtime import Log, Ordering, Retry, Spark, Trigger
 from streaming.settings.scalars import matching
 from streaming.settings.section import KeyPath, Section
+from streaming.settings.source import Source
 from streaming.settings.tables import Tables
 
 ENVIRONMENT_PREFIX = "CDC_BRIDGE_"
@@ -45,6 +46,8 @@ class BridgeSettings(Section, BaseSettings):
     """Name of the source: lower-case letters, digits, dots, dashes. Part of topic and query names, so keep it."""
     kafka: Kafka
     """The Kafka cluster and the topics that Debezium writes."""
+    source: Source = Source()
+    """The source database and its connector, for rebuilds, check and reconcile."""
     registry: Registry | None = None
     """The schema registry; needed for Avro."""
     connector: Connector = Connector.AUTO

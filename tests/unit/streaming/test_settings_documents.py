@@ -60,7 +60,7 @@ def test_what_the_example_shows_is_right_but_for_files_that_are_not_there_and_ke
     with pytest.raises(SettingsError) as caught:
         settings_of(_with_everything_set(), "example")
     messages = {problem.message for problem in caught.value.problems}
-    assert messages == {"is not the path of an existing file"}
+    assert messages == {"is not the path of an existing file", "can't be set together with topic: keep one of the two"}
 
 
 def test_every_key_is_described() -> None:

@@ -1,0 +1,123 @@
+"""The source itself: its database and the Debezium connector that reads it, for what the events alone can't tell.
+
+Landing changes needs none of it. A rebuild asks Debezium for a snapshot through its signals, ``check`` looks at the
+connector and the database, and ``reconcile`` compares the database with the landing zone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, FilePath, SecretStr
+
+from streaming.settings.kafka import HttpUrl
+from streaming.settings.scalars import TopicName
+from streaming.settings.secrets import secret_text, secret_twice
+from streaming.settings.section import KeyPath, Section
+
+DATABASE_SCHEMES = ("postgresql", "mysql", "mariadb")
+
+
+def _database_url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in DATABASE_SCHEMES or not parts.hostname or not parts.path.strip("/"):
+        raise ValueError("is not a database's URL: write postgresql://, mysql:// or mariadb://user@host:port/database")
+    if parts.password is not None:
+        raise ValueError("holds a password: move it to password_file, or password")
+    return text
+
+
+def _signal_table(text: str) -> str:
+    if not re.fullmatch(r"[^.\s]+\.[^.\s]+", text):
+        raise ValueError("is not schema.table (PostgreSQL) or database.table (MySQL, MariaDB)")
+    return text
+
+
+DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
+SignalTable = Annotated[str, AfterValidator(_signal_table)]
+
+
+class Database(Section):
+    """The source database, for looking only; but for a signal table nothing is ever written to it."""
+
+    url: DatabaseUrl = Field(examples=["postgresql://cdc_reader@db.example.com:5432/shop"])
+    """postgresql://, mysql:// or mariadb://user@host:port/database, without the password."""
+    password: SecretStr | None = None
+    """Password of the user; better in the environment or in a file."""
+    password_file: FilePath | None = Field(default=None, examples=["/run/secrets/database-password"])
+    """File that holds the password."""
+    ca_file: FilePath | None = Field(default=None, examples=["/etc/cdc-bridge/database-ca.pem"])
+    """PEM file with the certificate authorities of the database; when set, its certificate and host are verified."""
+
+    def problems(self) -> Iterator[tuple[KeyPath, str]]:
+        yield from secret_twice("password", self.password, self.password_file)
+
+    def password_text(self) -> str | None:
+        """The password from whichever key holds it; raises as :func:`secret_text`."""
+        return secret_text(self.password, self.password_file)
+
+
+class Connect(Section):
+    """Kafka Connect's REST API, where the connector runs."""
+
+    url: HttpUrl = Field(examples=["http://localhost:8083"])
+    """Base URL of the REST API."""
+    connector: str = Field(min_length=1, examples=["shop-connector"])
+    """Name of the Debezium connector there."""
+    username: str | None = Field(default=None, examples=["cdc-bridge"])
+    """User of HTTP basic authentication."""
+    password: SecretStr | None = None
+    """Password of HTTP basic authentication; better in the environment or in a file."""
+    password_file: FilePath | None = Field(default=None, examples=["/run/secrets/connect-password"])
+    """File that holds the password."""
+    ca_file: FilePath | None = Field(default=None, examples=["/etc/cdc-bridge/connect-ca.pem"])
+    """PEM file with the certificate authorities of the REST API; without it the system's."""
+
+    def problems(self) -> Iterator[tuple[KeyPath, str]]:
+        yield from secret_twice("password", self.password, self.password_file)
+        has_password = self.password is not None or self.password_file is not None
+        if has_password and self.username is None:
+            yield ("username",), "is required: there is a password but no user"
+        if self.username is not None and not has_password:
+            yield ("password_file",), "is required (or password): there is a username but no password"
+
+    def password_text(self) -> str | None:
+        """The password from whichever key holds it; raises as :func:`secret_text`."""
+        return secret_text(self.password, self.password_file)
+
+
+class Signals(Section):
+    """How Debezium is asked for a table's snapshot: through one of its signal channels."""
+
+    topic: TopicName | None = Field(default=None, examples=["shop-signals"])
+    """The connector's signal.kafka.topic."""
+    table: SignalTable | None = Field(default=None, examples=["public.debezium_signal"])
+    """The connector's signal.data.collection, for a connector without signal topic; needs source.database."""
+
+    def problems(self) -> Iterator[tuple[KeyPath, str]]:
+        if self.topic is None and self.table is None:
+            yield ("topic",), "is required (or table): say through which channel the connector takes signals"
+        if self.topic is not None and self.table is not None:
+            yield ("table",), "can't be set together with topic: keep one of the two"
+
+
+class Source(Section):
+    """The source database and its connector; each part is optional and used only by what is said there."""
+
+    topic_prefix: str | None = Field(default=None, min_length=1, examples=["shop"])
+    """The connector's topic.prefix, by which it knows its signals; without it, it is taken from the events."""
+    signals: Signals | None = None
+    """How a rebuild asks for a table's snapshot."""
+    notifications_topic: TopicName | None = Field(default=None, examples=["shop-notifications"])
+    """The connector's notification.sink.topic.name: tells when a snapshot is complete."""
+    connect: Connect | None = None
+    """Kafka Connect's REST API, for check."""
+    database: Database | None = None
+    """The database, for check and reconcile."""
+
+    def problems(self) -> Iterator[tuple[KeyPath, str]]:
+        if self.signals is not None and self.signals.table is not None and self.database is None:
+            yield ("database",), "is required: a signal table is written through it"
