@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import (
+    KEPT_HANDLED,
     SNAPSHOT_EVERY,
     LedgerState,
     PlannedTopic,
@@ -57,6 +58,7 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
         pending=version.pending,
         merging=tuple(sorted({*state.merging, *version.merging})),
         counters=_sum(state.counters, version.counters),
+        handled=(*state.handled, *version.handled)[-KEPT_HANDLED:],
     )
 
 
@@ -97,9 +99,10 @@ def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
         files=dict(draft.files),
         tables=_changed_tables(state, draft),
         schemas={name: text for name, text in draft.schemas.items() if name not in state.schemas},
-        pending={**state.pending, **draft.files},
+        pending={**{table: file for table, file in state.pending.items() if table not in draft.dropped}, **draft.files},
         merging=tuple(sorted({*draft.merging} - {*state.merging})),
         counters={name: count for name, count in draft.counters.items() if count},
+        handled=draft.handled,
     )
     if version.version % SNAPSHOT_EVERY:
         return version

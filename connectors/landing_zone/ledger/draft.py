@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from connectors.landing_zone.errors import InvalidDraftError, OffsetGapError, TopicRecreatedError
-from connectors.landing_zone.ledger.state import LandedFile, LedgerState, PlannedTopic, TableState
+from connectors.landing_zone.ledger.state import LandedFile, LedgerState, PlannedTopic, TableState, TableStatus
 
 _DEFECT = "report this as a defect of the bridge and restart it: nothing was written, and the batch will be read again"
 
@@ -27,6 +27,8 @@ class Draft:
         schemas: pinned schemas that are new, as JSON text, by fingerprint.
         merging: topics that must take the merge path from now on, besides those that do already.
         counters: what this batch adds to the totals.
+        dropped: tables whose pending file is given up, because their folder is going to be deleted.
+        handled: ids of the requests that this version carries out.
     """
 
     planned: Mapping[str, PlannedTopic] = field(default_factory=dict)
@@ -35,6 +37,8 @@ class Draft:
     schemas: Mapping[str, str] = field(default_factory=dict)
     merging: tuple[str, ...] = ()
     counters: Mapping[str, int] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+    handled: tuple[str, ...] = ()
 
 
 def check(draft: Draft, state: LedgerState) -> None:
@@ -43,8 +47,8 @@ def check(draft: Draft, state: LedgerState) -> None:
     Raises:
         OffsetGapError: a partition's range begins above the recorded offset.
         TopicRecreatedError: a topic has another id than the recorded one.
-        InvalidDraftError: a range ends below the recorded offset, a table whose file is pending gets another one, or a
-            number is not the successor of the table's last.
+        InvalidDraftError: a range ends below the recorded offset, a table whose file is pending gets another one, a
+            number is not the successor of the table's last, or a generation ends other than by a rebuild.
     """
     for topic, planned in draft.planned.items():
         _check_topic(topic, planned, state)
@@ -52,6 +56,8 @@ def check(draft: Draft, state: LedgerState) -> None:
         _check_file(table, file, draft, state)
     for table, after in draft.tables.items():
         _check_table(table, after, draft, state)
+    for table in draft.dropped:
+        _check_dropped(table, draft, state)
 
 
 def _check_topic(topic: str, planned: PlannedTopic, state: LedgerState) -> None:
@@ -118,6 +124,9 @@ def _check_table(table: str, after: TableState, draft: Draft, state: LedgerState
     before = state.tables.get(table)
     generation, last = (before.generation, before.sequence) if before else (after.generation, 0)
     file = draft.files.get(table)
+    deleting = before is not None and before.status is TableStatus.DELETING and table not in state.pending
+    if deleting and file is None and (after.generation, after.sequence) == (generation + 1, 0):
+        return
     allowed = (last,) if file is None else (last, file.sequence)
     if after.generation != generation or after.sequence not in allowed:
         raise _defect(
@@ -125,6 +134,12 @@ def _check_table(table: str, after: TableState, draft: Draft, state: LedgerState
             f"number {after.sequence} without a file",
             table=table,
         )
+
+
+def _check_dropped(table: str, draft: Draft, state: LedgerState) -> None:
+    after = draft.tables.get(table, state.tables.get(table))
+    if after is None or after.status is not TableStatus.DELETING or table in draft.files:
+        raise _defect("The pending file of a table would be given up although its folder stays", table=table)
 
 
 def _defect(message: str, **facts: object) -> InvalidDraftError:

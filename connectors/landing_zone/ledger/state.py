@@ -16,11 +16,33 @@ Epoch = NewType("Epoch", int)
 
 SNAPSHOT_EVERY = 100
 
+KEPT_HANDLED = 100
+"""Requests whose ids the state remembers; far more than can wait at a time."""
+
 
 class TableStatus(enum.StrEnum):
+    """Where a table stands; ``CATCHING_UP`` and what follows are ways back from ``PARKED``.
+
+    A rebuild goes ``DELETING`` (the folder of this generation is being removed) -> ``CLEARED`` (the next generation,
+    without a folder; what it begins with is known) -> ``FILLING`` (the snapshot has been asked for) -> ``STREAMING``.
+    """
+
     LOADING = "loading"
     STREAMING = "streaming"
     PARKED = "parked"
+    CATCHING_UP = "catching_up"
+    DELETING = "deleting"
+    CLEARED = "cleared"
+    FILLING = "filling"
+
+
+class RebuildKind(enum.StrEnum):
+    """Where the rows of a table's next generation come from."""
+
+    KAFKA = "kafka"
+    """From the table's events in Kafka, from the one that asked for the rebuild on (a truncate, a second snapshot)."""
+    SNAPSHOT = "snapshot"
+    """From a snapshot that Debezium is asked for by a signal."""
 
 
 class Phase(enum.StrEnum):
@@ -80,6 +102,7 @@ class Parked(msgspec.Struct, frozen=True):
         topic, partition, offset: the event that parked it.
         resume: the first offset not landed, per topic and partition.
         skipped: records of this table since then.
+        rebuild: the rebuild that the table's policy asks for, if it does.
     """
 
     reason: str
@@ -90,6 +113,22 @@ class Parked(msgspec.Struct, frozen=True):
     offset: int
     resume: dict[str, dict[int, int]] = {}
     skipped: int = 0
+    rebuild: RebuildKind | None = None
+
+
+class Rebuild(msgspec.Struct, frozen=True):
+    """A rebuild under way.
+
+    Attributes:
+        reason: a short code: what asked for it (``resync``, ``truncate``, ``second_snapshot``, ``type_changed``, ...).
+        deleted_ms: the driver's clock when the folder was found to be gone; 0 before.
+        signal: id of the signal that asked for the snapshot; empty before.
+    """
+
+    kind: RebuildKind
+    reason: str
+    deleted_ms: int = 0
+    signal: str = ""
 
 
 class LandedFile(msgspec.Struct, frozen=True):
@@ -129,6 +168,11 @@ class TableState(msgspec.Struct, frozen=True):
         streamed_runs: connector runs whose streaming events this table has seen, newest last, at most 16.
         loaded: the highest log position of a loading snapshot's row, as two hexadecimal words; what was created up to
             there may be in the snapshot.
+        starts: first offset of this generation per topic and partition; the effect of what came before is in the rows
+            that a rebuild has filled the table with. Partitions that are not named have no such bound.
+        first_run: the connector run whose first event begins this generation in each partition; empty for any.
+        truncated: position of the truncate that began this generation, as two hexadecimal words; it may be sent again.
+        rebuild: the rebuild under way.
         tainted: an event was left out (dead letter, ignored truncate): no row may be proven new any more.
         sha256: digest of the last file.
     """
@@ -147,6 +191,10 @@ class TableState(msgspec.Struct, frozen=True):
     rows: dict[str, int] = {}
     streamed_runs: tuple[str, ...] = ()
     loaded: str = ""
+    starts: dict[str, dict[int, int]] = {}
+    first_run: str = ""
+    truncated: str = ""
+    rebuild: Rebuild | None = None
     tainted: bool = False
     parked: Parked | None = None
     late: int = 0
@@ -166,6 +214,7 @@ class LedgerState(msgspec.Struct, frozen=True):
         pending: committed files whose rename is not confirmed, by table.
         merging: topics that must take the merge path because they share a table.
         counters: totals since the ledger began (``skipped.tombstone``, ``dead_letters``, ...).
+        handled: ids of the requests of people that were carried out, newest last, at most :data:`KEPT_HANDLED`.
     """
 
     ledger_id: str
@@ -179,6 +228,7 @@ class LedgerState(msgspec.Struct, frozen=True):
     pending: dict[str, LandedFile] = {}
     merging: tuple[str, ...] = ()
     counters: dict[str, int] = {}
+    handled: tuple[str, ...] = ()
 
 
 class VersionKind(enum.StrEnum):
@@ -199,6 +249,7 @@ class Version(msgspec.Struct, frozen=True):
         tables, schemas: entries of the state that are new or changed.
         pending: all of the state's pending files (this version's own included).
         merging: topics that this version adds to the state's; counters: what this version adds to the state's totals.
+        handled: requests of people that this version carries out.
         snapshot: the whole state after this version; on claims and every :data:`SNAPSHOT_EVERY`-th version.
     """
 
@@ -218,4 +269,5 @@ class Version(msgspec.Struct, frozen=True):
     pending: dict[str, LandedFile] = {}
     merging: tuple[str, ...] = ()
     counters: dict[str, int] = {}
+    handled: tuple[str, ...] = ()
     snapshot: LedgerState | None = None

@@ -5,7 +5,14 @@ from msgspec.structs import replace
 
 from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, commit_version
 from connectors.landing_zone.ledger.draft import Draft
-from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets, Version, VersionKind
+from connectors.landing_zone.ledger.state import (
+    LedgerState,
+    PlannedTopic,
+    TableStatus,
+    TopicOffsets,
+    Version,
+    VersionKind,
+)
 from tests.unit.landing_zone.ledger_builders import ORDERS, landed, table
 
 STAMP = Stamp(writer="run-2", host="pod-7", attempt=9, written_ms=1234)
@@ -108,3 +115,11 @@ def test_the_snapshot_of_every_hundredth_version_is_the_state_after_it() -> None
 def test_only_the_next_version_can_be_applied(number: int) -> None:
     with pytest.raises(ValueError, match=f"version {number} does not follow 7"):
         apply(STATE, replace(COMMITTED, version=number))
+
+
+def test_a_version_gives_up_pending_files_and_remembers_handled_requests() -> None:
+    state = replace(STATE, pending={ORDERS: landed(3)}, tables={ORDERS: table(3)}, handled=("a",))
+    deleting = replace(table(3), status=TableStatus.DELETING)
+    draft = Draft(tables={ORDERS: deleting}, dropped=(ORDERS,), handled=("b",))
+    after = apply(state, commit_version(state, draft, STAMP))
+    assert (after.pending, after.handled, after.tables[ORDERS].status) == ({}, ("a", "b"), TableStatus.DELETING)

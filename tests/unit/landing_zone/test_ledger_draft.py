@@ -7,7 +7,14 @@ from msgspec.structs import replace
 
 from connectors.landing_zone.errors import InvalidDraftError, OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.draft import Draft, check
-from connectors.landing_zone.ledger.state import LandedFile, LedgerState, PlannedTopic, TableState, TopicOffsets
+from connectors.landing_zone.ledger.state import (
+    LandedFile,
+    LedgerState,
+    PlannedTopic,
+    TableState,
+    TableStatus,
+    TopicOffsets,
+)
 from tests.unit.landing_zone.ledger_builders import ORDERS, landed, offsets_only, planned, table
 
 DEFECT = (
@@ -140,3 +147,29 @@ def test_a_new_table_begins_at_0_until_it_has_a_file() -> None:
     check(Draft(tables={"public.items": table(0, name="items")}), STATE)
     with pytest.raises(InvalidDraftError):
         check(Draft(tables={"public.items": table(1, name="items")}), STATE)
+
+
+DELETING = replace(table(3), status=TableStatus.DELETING)
+NEXT_GENERATION = replace(table(0), status=TableStatus.CLEARED, generation=2)
+
+
+def test_a_generation_ends_when_its_folder_was_being_deleted() -> None:
+    check(Draft(tables={ORDERS: NEXT_GENERATION}), replace(STATE, tables={ORDERS: DELETING}))
+
+
+def test_a_generation_ends_in_no_other_way() -> None:
+    with pytest.raises(InvalidDraftError, match="from generation 1, number 3 to generation 2, number 0 without a file"):
+        check(Draft(tables={ORDERS: NEXT_GENERATION}), STATE)
+
+
+def test_a_generation_does_not_end_while_a_file_of_it_is_pending() -> None:
+    pending = {ORDERS: landed(3)}
+    with pytest.raises(InvalidDraftError, match="from generation 1, number 3 to generation 2"):
+        check(Draft(tables={ORDERS: NEXT_GENERATION}), replace(STATE, tables={ORDERS: DELETING}, pending=pending))
+
+
+def test_a_pending_file_is_given_up_only_with_its_folder() -> None:
+    state = replace(STATE, pending={ORDERS: landed(3)})
+    check(Draft(tables={ORDERS: DELETING}, dropped=(ORDERS,)), state)
+    with pytest.raises(InvalidDraftError, match="given up although its folder stays"):
+        check(Draft(dropped=(ORDERS,)), state)
