@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-unit check format figures lock docs-config clean
+.PHONY: help install install-rig demo test equivalence test-unit check format figures lock docs-config clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,8 +17,14 @@ demo: $(INSTALLED) ## Start Kafka, produce a workload, land it, compare: the who
 	$(BIN)/cdc-bridge demo
 
 ##@ Develop
-test: $(INSTALLED) ## Run all tests, with coverage
+test: $(INSTALLED) install-rig ## Run all tests, with coverage
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered --cov-fail-under=90
+
+install-rig: ## Install the database servers that the tests need, where they are missing
+	@tests/rig/install.sh
+
+equivalence: $(INSTALLED) install-rig ## Compare mirror and database over a long random workload; prints the matrix
+	CDC_BRIDGE_EQUIVALENCE=long $(BIN)/python -m pytest tests/integration/test_equivalence.py -q -s
 
 test-unit: $(INSTALLED) ## Run the tests that need neither Java nor Kafka
 	$(BIN)/python -m pytest tests/unit

@@ -1,7 +1,8 @@
 """What tests of several folders share: one broker, one Spark session, and bridges between the two.
 
 The broker is the embedded one, or a container where `CDC_BRIDGE_TEST_BROKER=container` says so: that needs a reachable
-Docker daemon that has, or can pull, the image named in `CDC_BRIDGE_TEST_BROKER_IMAGE`.
+Docker daemon that has, or can pull, the image named in `CDC_BRIDGE_TEST_BROKER_IMAGE`. The databases, Debezium and
+the registry are described in `tests/rig`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from testcontainers.community.kafka import KafkaContainer
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
 from streaming.session import spark_session
+from tests.rig import Rig, RigServers
 from tests.support.bridge import QUICK_START, Bridge
 from tests.support.cluster import Cluster
 from tests.unit.streaming.settings_builder import settings
@@ -82,3 +84,20 @@ def bridge(cluster: Cluster, spark: SparkSession, tmp_path: Path) -> Callable[..
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def rig_servers(tmp_path_factory: pytest.TempPathFactory, bootstrap_servers: str) -> Iterator[RigServers]:
+    """Databases, Kafka Connect and registry, each started by the first test that needs it."""
+    container = os.environ.get("CDC_BRIDGE_TEST_RIG") == CONTAINER
+    servers = RigServers(tmp_path_factory.mktemp("rig"), bootstrap_servers, container=container)
+    yield servers
+    servers.close()
+
+
+@pytest.fixture
+def rig(rig_servers: RigServers, cluster: Cluster) -> Iterator[Rig]:
+    """The test's own databases and connectors; connectors write to topics of the test's prefix."""
+    made = Rig(rig_servers, cluster.prefix)
+    yield made
+    made.close()

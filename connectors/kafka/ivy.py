@@ -1,4 +1,4 @@
-"""Fetching jars with the Ivy that ships inside pyspark; no other build tool is needed.
+"""Fetching jars and archives with the Ivy that ships inside pyspark; no other build tool is needed.
 
 Ivy's own default resolver is used, so a machine's Ivy settings for a mirror hold here too.
 """
@@ -16,6 +16,8 @@ from connectors.java import run_java
 
 # Ivy takes the packaging for the type; OSGi bundles are jars whose packaging is "bundle".
 _TYPES = ("jar", "bundle")
+_ARCHIVE = "archive"
+_MAVEN = "http://ant.apache.org/ivy/maven"
 _LIMIT_SECONDS = 900.0
 _TROUBLE = re.compile(r"UNRESOLVED|FAILED|not found|ERROR|Exception|SERVER ERROR|refused|timed out", re.IGNORECASE)
 
@@ -26,14 +28,28 @@ class IvyError(Exception):
 
 @dataclass(frozen=True, order=True)
 class Coordinates:
-    """A Maven artifact's group, artifact and version."""
+    """A Maven artifact's group, artifact and version; its classifier and extension where it is not the jar itself."""
 
     group: str
     artifact: str
     revision: str
+    classifier: str = ""
+    extension: str = "jar"
 
     def __str__(self) -> str:
-        return f"{self.group}:{self.artifact}:{self.revision}"
+        plain = f"{self.group}:{self.artifact}:{self.revision}"
+        return plain if self.is_plain else f"{plain}:{self.extension}:{self.classifier}"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the artifact's jar and no file beside it."""
+        return not self.classifier and self.extension == "jar"
+
+    @property
+    def file_name(self) -> str:
+        """``artifact-revision.jar``, or ``artifact-revision-classifier.extension``."""
+        classifier = f"-{self.classifier}" if self.classifier else ""
+        return f"{self.artifact}-{self.revision}{classifier}.{self.extension}"
 
 
 def find_ivy() -> Path:
@@ -56,13 +72,13 @@ def retrieve(
     java: Path,
     ivy: Path,
     transitive: bool,
-    layout: str = "[artifact]-[revision].jar",
+    layout: str = "[artifact]-[revision](-[classifier]).[ext]",
 ) -> None:
-    """Put the jars of these coordinates into a folder, as ``artifact-revision.jar``.
+    """Put the files of these coordinates into a folder, each under its :attr:`Coordinates.file_name`.
 
     Args:
         transitive: with everything they depend on at run time, or exactly these.
-        layout: Ivy's pattern for the path of a jar inside the folder.
+        layout: Ivy's pattern for the path of a file inside the folder.
 
     Raises:
         IvyError: at least one could not be resolved or downloaded; the text holds Ivy's own lines about it.
@@ -72,14 +88,14 @@ def retrieve(
         module.write_text(_module(coordinates, transitive=transitive))
         arguments = ["-Xmx256m", "-XX:+UseSerialGC", "-cp", str(ivy), "org.apache.ivy.Main"]
         arguments += ["-ivy", str(module), "-confs", "default", "-cache", str(Path(scratch, "cache"))]
-        arguments += ["-retrieve", f"{folder}/{layout}", "-types", *_TYPES]
+        arguments += ["-retrieve", f"{folder}/{layout}", "-types", *_TYPES, _ARCHIVE]
         try:
             done = run_java(java, arguments, timeout=_LIMIT_SECONDS)
         except TimeoutError as problem:
             raise IvyError(f"Ivy did not finish within {_LIMIT_SECONDS:.0f} s") from problem
     output = done.stdout + done.stderr
-    fetched = {path.name for path in folder.rglob("*.jar")}
-    missing = [one for one in coordinates if f"{one.artifact}-{one.revision}.jar" not in fetched]
+    fetched = {path.name for path in folder.rglob("*") if path.is_file()}
+    missing = [one for one in coordinates if one.file_name not in fetched]
     if done.returncode != 0 or missing:
         raise IvyError(_why(output, missing, done.returncode))
 
@@ -87,10 +103,10 @@ def retrieve(
 def _module(coordinates: tuple[Coordinates, ...], *, transitive: bool) -> str:
     wanted = "\n".join(
         f"    <dependency org={quoteattr(one.group)} name={quoteattr(one.artifact)} rev={quoteattr(one.revision)} "
-        f'transitive="{str(transitive).lower()}"/>'
+        f'transitive="{str(transitive).lower()}"{_artifact(one)}'
         for one in coordinates
     )
-    return f"""<ivy-module version="2.0">
+    return f"""<ivy-module version="2.0" xmlns:m={quoteattr(_MAVEN)}>
   <info organisation="cdc-bridge" module="jars"/>
   <configurations><conf name="default"/></configurations>
   <dependencies defaultconf="default->default">
@@ -98,6 +114,15 @@ def _module(coordinates: tuple[Coordinates, ...], *, transitive: bool) -> str:
   </dependencies>
 </ivy-module>
 """
+
+
+def _artifact(wanted: Coordinates) -> str:
+    if wanted.is_plain:
+        return "/>"
+    return (
+        f"><artifact name={quoteattr(wanted.artifact)} type={quoteattr(_ARCHIVE)} ext={quoteattr(wanted.extension)} "
+        f"m:classifier={quoteattr(wanted.classifier)}/></dependency>"
+    )
 
 
 def _why(output: str, missing: list[Coordinates], code: int) -> str:

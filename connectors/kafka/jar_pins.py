@@ -1,7 +1,8 @@
 """Renewing ``jars.json``: ``python -m connectors.kafka.jar_pins`` after a version below has changed.
 
-The broker's jars are resolved with everything they depend on; Spark's are exactly four, since pyspark itself holds the
-rest (Spark's integration guide for Kafka; the class files of other minor versions of Spark do not fit).
+The jars of broker, Kafka Connect and Avro converter are resolved with everything they depend on; Spark's are exactly
+four, since pyspark itself holds the rest (Spark's integration guide for Kafka; the class files of other minor versions
+of Spark do not fit). The archives hold everything that they need.
 """
 
 from __future__ import annotations
@@ -26,25 +27,48 @@ BROKER = (
     # Without a binding every message of the broker is lost.
     Coordinates("org.slf4j", "slf4j-simple", "1.7.36"),
 )
-_LAYOUT = "[organisation]/[artifact]/[revision]/[artifact]-[revision].jar"
+CONNECT = (
+    Coordinates("org.apache.kafka", "connect-runtime", "4.1.2"),
+    Coordinates("org.slf4j", "slf4j-simple", "1.7.36"),
+)
+# The archives of some later releases hold only a part of the jars that a connector needs.
+DEBEZIUM = (
+    Coordinates("io.debezium", "debezium-connector-mariadb", "3.5.0.Final", "plugin", "tar.gz"),
+    Coordinates("io.debezium", "debezium-connector-postgres", "3.6.1.Final", "plugin", "tar.gz"),
+)
+# Releases from 3 on need Java 21; the converter of one release speaks to the registry of the same.
+AVRO_CONVERTER = (Coordinates("io.apicurio", "apicurio-registry-utils-converter", "2.6.13.Final"),)
+REGISTRY = (Coordinates("io.apicurio", "apicurio-registry-app", "2.6.13.Final", "all", "tar.gz"),)
+_WANTED = (
+    (JarSet.SPARK_KAFKA, SPARK_KAFKA, False),
+    (JarSet.BROKER, BROKER, True),
+    (JarSet.CONNECT, CONNECT, True),
+    (JarSet.DEBEZIUM, DEBEZIUM, False),
+    (JarSet.AVRO_CONVERTER, AVRO_CONVERTER, True),
+    (JarSet.REGISTRY, REGISTRY, False),
+)
+_LAYOUT = "[organisation]/[artifact]/[revision]/[ext]/([classifier])/[artifact]-[revision](-[classifier]).[ext]"
 
 
 def renew(target: Path) -> None:
-    """Resolve both sets and write their coordinates and digests to ``target``."""
+    """Resolve every set and write their coordinates and digests to ``target``."""
     pins = {}
     java, ivy = find_java(), find_ivy()
-    for jar_set, wanted, transitive in ((JarSet.SPARK_KAFKA, SPARK_KAFKA, False), (JarSet.BROKER, BROKER, True)):
+    for jar_set, wanted, transitive in _WANTED:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             retrieve(wanted, folder, java=java, ivy=ivy, transitive=transitive, layout=_LAYOUT)
-            pins[str(jar_set)] = [_pin(path, folder) for path in sorted(folder.rglob("*.jar"))]
+            files = sorted(path for path in folder.rglob("*") if path.is_file())
+            pins[str(jar_set)] = [_pin(path, folder) for path in files]
     target.write_text(json.dumps(pins, indent=1) + "\n")
 
 
 def _pin(path: Path, folder: Path) -> dict[str, str]:
-    group, artifact, revision, _ = path.relative_to(folder).parts
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return {"group": group, "artifact": artifact, "revision": revision, "sha256": digest}
+    group, artifact, revision, extension, *classifier, _ = path.relative_to(folder).parts
+    pin = {"group": group, "artifact": artifact, "revision": revision}
+    if classifier or extension != "jar":
+        pin |= {"classifier": "".join(classifier), "extension": extension}
+    return pin | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
 if __name__ == "__main__":

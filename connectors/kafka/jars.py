@@ -1,9 +1,9 @@
-"""The jars that are not in the pyspark package: Spark's Kafka source, and a broker for demo and tests.
+"""What is not in the pyspark package: Spark's Kafka source, a broker for demo and tests, Debezium for the tests.
 
-Every jar is named in ``jars.json`` with its coordinates and SHA-256, and nothing else is ever put on a class path.
-They are fetched once with the Ivy that ships inside pyspark, into a folder per set whose name carries a hash of the
-pins; a folder counts only when its marker file is there, which is written before the folder gets its final name. Two
-starts at once wait for each other on a lock file.
+Every jar and archive is named in ``jars.json`` with its coordinates and SHA-256, and nothing else is ever put on a
+class path. They are fetched once with the Ivy that ships inside pyspark, into a folder per set whose name carries a
+hash of the pins; a folder counts only when its marker file is there, which is written before the folder gets its final
+name. Two starts at once wait for each other on a lock file.
 """
 
 from __future__ import annotations
@@ -40,6 +40,14 @@ class JarSet(enum.StrEnum):
     """Spark's Kafka source and what it needs beyond pyspark's own jars."""
     BROKER = "broker"
     """A KRaft broker with everything that it needs."""
+    CONNECT = "connect"
+    """Kafka Connect's worker with everything that it needs."""
+    DEBEZIUM = "debezium"
+    """Debezium's connectors for PostgreSQL and MariaDB: archives of one folder of jars each."""
+    AVRO_CONVERTER = "avro-converter"
+    """Apicurio's Avro converter for Kafka Connect with everything that it needs."""
+    REGISTRY = "registry"
+    """Apicurio's schema registry: one archive of a Quarkus application, which runs on Java 17."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ class PinnedJar:
 
     @property
     def file_name(self) -> str:
-        return f"{self.coordinates.artifact}-{self.coordinates.revision}.jar"
+        return self.coordinates.file_name
 
 
 def pinned_jars(jar_set: JarSet) -> tuple[PinnedJar, ...]:
@@ -73,7 +81,7 @@ def resolve_jars(
 
     Args:
         progress: is told in a few words what takes time.
-        fetch: puts the jars of these coordinates into a folder, as ``artifact-revision.jar``; Ivy by default.
+        fetch: puts the jars of these coordinates into a folder, each under its file name; Ivy by default.
 
     Raises:
         JarsError: not cached, and fetching failed (no network, as a rule); or the folder cannot be written.

@@ -51,14 +51,33 @@ def test_exactly_the_named_artifacts_are_asked_for(tmp_path: Path) -> None:
     assert arguments[arguments.index("-cp") : arguments.index("-cp") + 3] == ["-cp", "/ivy.jar", "org.apache.ivy.Main"]
     assert arguments[arguments.index("-retrieve") :] == [
         "-retrieve",
-        f"{tmp_path}/jars/[artifact]-[revision].jar",
+        f"{tmp_path}/jars/[artifact]-[revision](-[classifier]).[ext]",
         "-types",
         "jar",
         "bundle",
+        "archive",
     ]
     module = (tmp_path / "ivy.xml").read_text()
     assert '<dependency org="org.example" name="one" rev="1.0" transitive="false"/>' in module
     assert '<dependency org="org.example" name="two_2.13" rev="2.0" transitive="false"/>' in module
+
+
+def test_an_archive_is_asked_for_by_classifier_and_extension(tmp_path: Path) -> None:
+    wanted = Coordinates("org.example", "plug", "3.0", "plugin", "tar.gz")
+    folder = tmp_path / "jars"
+    folder.mkdir()
+    script = (
+        f'for last; do case "$last" in *ivy.xml) cp "$last" {tmp_path}/ivy.xml;; esac; done; '
+        f"touch {folder}/plug-3.0-plugin.tar.gz"
+    )
+
+    retrieve((wanted,), folder, java=java(tmp_path, script), ivy=Path("/ivy.jar"), transitive=False)
+
+    assert (
+        '<dependency org="org.example" name="plug" rev="3.0" transitive="false"><artifact name="plug" type="archive" '
+        'ext="tar.gz" m:classifier="plugin"/></dependency>'
+    ) in (tmp_path / "ivy.xml").read_text()
+    assert (str(wanted), wanted.file_name) == ("org.example:plug:3.0:tar.gz:plugin", "plug-3.0-plugin.tar.gz")
 
 
 def test_a_failure_is_told_with_ivys_own_lines(tmp_path: Path) -> None:
