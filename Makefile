@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-rig demo test equivalence test-unit check format figures lock docs-config clean
+.PHONY: help install install-rig demo test equivalence test-unit check format figures lock docs-config docs-connectors golden clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,13 @@ figures: $(INSTALLED) ## Measure the main job on this machine (several minutes)
 
 docs-config: $(INSTALLED) ## Write docs/configuration.md from the settings
 	$(BIN)/python -m streaming.settings_docs docs/configuration.md
+
+docs-connectors: $(INSTALLED) ## Write docs/connectors.md from the golden traffic and its tests
+	$(BIN)/python -m tests.golden.matrix docs/connectors.md
+
+golden: $(INSTALLED) install-rig ## Record the golden traffic anew from real servers (several minutes)
+	$(BIN)/python -m tests.golden.capture
+	$(BIN)/python -m tests.golden.matrix docs/connectors.md
 
 lock: ## Pin the dependencies anew, with hashes
 	$(PYTHON) -m venv $(VENV)

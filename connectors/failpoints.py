@@ -15,7 +15,7 @@ VARIABLE = "CDC_BRIDGE_FAILPOINT"
 
 
 class Failpoint(enum.StrEnum):
-    """The steps of a batch, in order (architecture, "One micro-batch" and "The ledger")."""
+    """The steps of a batch, in order (architecture, "One micro-batch" and "The ledger"), then those of the chores."""
 
     CLAIM_BEFORE = "claim_before"
     CLAIM_AFTER = "claim_after"
@@ -28,6 +28,15 @@ class Failpoint(enum.StrEnum):
     RENAME_AFTER = "rename_after"
     PUBLISH_AFTER = "publish_after"
     BATCH_END = "batch_end"
+    REQUEST_BEFORE_ANSWER = "request_before_answer"
+    CATCH_UP_BEFORE = "catch_up_before"
+    CATCH_UP_AFTER = "catch_up_after"
+    REBUILD_BEGUN = "rebuild_begun"
+    REBUILD_DELETED = "rebuild_deleted"
+    REBUILD_RELEASED = "rebuild_released"
+    REBUILD_CLEARED = "rebuild_cleared"
+    REBUILD_SIGNALLED = "rebuild_signalled"
+    REBUILD_FILLED = "rebuild_filled"
 
 
 # Counts passages in this process only; a killed process takes them with it, which is what a test wants.

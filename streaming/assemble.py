@@ -11,7 +11,6 @@ import msgspec
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked, PlannedTopic, TableState, TableStatus
 from connectors.landing_zone.row_marker import RowMarker
-from streaming.bad_records import UNAVAILABLE_VALUE
 from streaming.plan import TableResult
 from streaming.results import Results
 
@@ -67,7 +66,7 @@ def assemble(
         tables=tables,
         schemas=schemas,
         merging=tuple(sorted(merging)),
-        counters=_counters(results, files, state),
+        counters=_counters(results, files),
     )
 
 
@@ -89,9 +88,9 @@ def doubtful_tables(results: Results) -> frozenset[str]:
 
 
 def _shared_topics(tables: tuple[TableResult, ...]) -> tuple[str, ...]:
-    by_source: dict[tuple[str, str | None, str], list[TableResult]] = {}
+    by_source: dict[object, list[TableResult]] = {}
     for result in tables:
-        by_source.setdefault(result.state.source, []).append(result)
+        by_source.setdefault(result.table if result.state.sources else result.state.source, []).append(result)
     return tuple(
         sorted(
             {topic for same in by_source.values() if len(same) > 1 for result in same for topic in result.direct_topics}
@@ -141,7 +140,7 @@ def _taint(results: Results, state: LedgerState, tables: dict[str, TableState]) 
             tables[name] = msgspec.structs.replace(known, tainted=True)
 
 
-def _counters(results: Results, files: Mapping[str, LandedFile], state: LedgerState) -> dict[str, int]:
+def _counters(results: Results, files: Mapping[str, LandedFile]) -> dict[str, int]:
     counters: Counter[str] = Counter()
     for partition in results.partitions:
         counters["records"] += partition.records
@@ -152,10 +151,10 @@ def _counters(results: Results, files: Mapping[str, LandedFile], state: LedgerSt
             counters[f"dead_letters.{reason}"] += count
     for result in results.tables:
         counters["clamped"] += result.clamped
+        counters.update(result.counts)
         if not result.direct_topics:
             # What a merge leaves out is in no partition's count.
-            before = state.tables[result.table].dead_letters if result.table in state.tables else 0
-            counters[f"dead_letters.{UNAVAILABLE_VALUE}"] += result.state.dead_letters - before
+            counters.update({f"dead_letters.{reason}": count for reason, count in result.left_out.items()})
     counters["files"] += len(files)
     counters["bytes"] += sum(file.bytes for file in files.values())
     for file in files.values():

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from connectors.debezium.events import BadRecord
 from connectors.errors import Terminal
-from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer
+from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, read_dead_letters
+from connectors.kafka.errors import KafkaAccessError, TopicNotFoundError
 from connectors.kafka.raw import read_records
 from streaming.policies import OnBadRecord
+from streaming.shaping.refusals import CAST_FAILURE, UNAVAILABLE_VALUE
 from streaming.worker import Worker
 
-UNAVAILABLE_VALUE = "unavailable_value"
+LEFT_OUT_LATE = frozenset({CAST_FAILURE, UNAVAILABLE_VALUE})
+"""Reasons of events that are left out after they were decoded, when their bytes are gone."""
 
 
 class BadRecordError(Terminal):
@@ -20,7 +24,7 @@ class BadRecordError(Terminal):
 
 def _with_bytes(record: BadRecord, config: DeadLetterConfig) -> BadRecord:
     """The record as Kafka has it, for one that was left out long after it was decoded."""
-    if record.value is not None or record.key is not None or record.reason != UNAVAILABLE_VALUE:
+    if record.value is not None or record.key is not None or record.reason not in LEFT_OUT_LATE:
         return record
     for raw in read_records(config.kafka, record.topic, record.partition, record.offset, record.offset + 1):
         headers = () if raw.headers is None else raw.headers[0].as_py() or ()
@@ -60,3 +64,40 @@ def settle_bad_records(bad: list[BadRecord], worker: Worker) -> None:
     for record in bad:
         worker.dead_letters.send(_with_bytes(record, job.dead_letters))
     worker.dead_letters.flush()
+
+
+def settling(worker: Worker, *, again: bool) -> Callable[[list[BadRecord]], None]:
+    """What settles the bad records of one task.
+
+    Args:
+        again: the range was read before, so most of its bad records have their letter and are not sent a second time.
+            Those that are bad only now, because the settings or the registry are others, get theirs: a record is never
+            passed over in silence.
+    """
+    job = worker.job
+    if not again or job.on_bad_record is OnBadRecord.FAIL or job.dead_letters is None:
+        return lambda bad: settle_bad_records(bad, worker)
+    letters = job.dead_letters
+    sent: frozenset[tuple[str, int, int]] | None = None
+
+    def settle(bad: list[BadRecord]) -> None:
+        nonlocal sent
+        if bad and sent is None:
+            sent = _coordinates_of_letters(letters)
+        settle_bad_records(
+            [record for record in bad if (record.topic, record.partition, record.offset) not in (sent or ())], worker
+        )
+
+    return settle
+
+
+def _coordinates_of_letters(config: DeadLetterConfig) -> frozenset[tuple[str, int, int]]:
+    try:
+        return frozenset(
+            (letter.record.topic, letter.record.partition, letter.record.offset)
+            for letter in read_dead_letters(config.kafka, config.topic)
+            if letter.bridge == config.bridge
+        )
+    except (KafkaAccessError, TopicNotFoundError):
+        # Whoever may only write there sends a letter twice; its key tells.
+        return frozenset()

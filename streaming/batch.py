@@ -21,9 +21,10 @@ from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.landing_zone.errors import EarlierAttemptError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked
+from connectors.landing_zone.ledger.state import Dropped, LandedFile, LedgerState, Parked, PlannedTopic
 from streaming.assemble import assemble, doubtful_tables
 from streaming.checkpoint import Planned
+from streaming.dropping import change_notes, drops_in, record_drops
 from streaming.plan import BatchPlan, JobOptions
 from streaming.planning import is_new, plan_batch, planned_topics
 from streaming.publishing import ZonePublisher
@@ -44,6 +45,7 @@ class BatchReport:
         parked: tables that this batch parked; ``stops`` says why.
         notes: schema changes and the like, for people.
         seconds: from the plan to the last published file.
+        table: whose catch-up it is, beside the stream; empty for a micro-batch.
     """
 
     version: int | None
@@ -53,6 +55,7 @@ class BatchReport:
     notes: tuple[str, ...] = ()
     stops: Mapping[str, Parked] = field(default_factory=dict)
     seconds: float = 0.0
+    table: str = ""
 
 
 def run_batch(
@@ -78,19 +81,8 @@ def run_batch(
     if not is_new(topics, ledger.state):
         return BatchReport(version=None)
 
-    merging: frozenset[str] = frozenset()
-    doubtful: frozenset[str] = frozenset()
-    while True:
-        plan = plan_batch(job, ledger.state, topics, uuid.uuid4().hex, merging, doubtful)
-        results = decode_and_land(plan)
-        draft = assemble(results, topics, ledger.state, merging)
-        found = doubtful_tables(results)
-        if isinstance(draft, Draft) and not found:
-            break
-        merging = merging if isinstance(draft, Draft) else merging.union(draft.topics)
-        doubtful = doubtful.union(found)
-
     before = ledger.state
+    draft, results = land_range(job, before, topics, decode_and_land)
     try:
         state = ledger.commit(draft)
     except EarlierAttemptError:
@@ -98,19 +90,55 @@ def run_batch(
         raise
     publisher.publish_pending(ledger)
     pass_failpoint(Failpoint.BATCH_END)
-    stops = _stops(before, ledger.state)
+    stops = new_stops(before, ledger.state)
     return BatchReport(
         version=state.version,
         offsets=sum(end - start for topic in topics.values() for start, end in topic.partitions.values()),
         files={table: file for table, file in state.pending.items() if table in draft.files},
         parked=tuple(stops),
-        notes=tuple(f"{result.table}: {note}" for result in results.tables for note in result.notes),
+        notes=(
+            *change_notes(results, before),
+            *(f"{result.table}: {note}" for result in results.tables for note in result.notes),
+        ),
         stops=stops,
         seconds=time.monotonic() - began,
     )
 
 
-def _stops(before: LedgerState, after: LedgerState) -> dict[str, Parked]:
+def land_range(
+    job: JobOptions,
+    state: LedgerState,
+    topics: Mapping[str, PlannedTopic],
+    decode_and_land: DecodeAndLand,
+    only: str | None = None,
+) -> tuple[Draft, Results]:
+    """Stage the files of a range, in as many attempts as it takes to know which tables merge, are doubtful, or dropped.
+
+    Args:
+        state: what the ledger knows before the range.
+        only: the one table that lands; see :class:`~streaming.plan.BatchPlan`.
+
+    Returns:
+        the version that the last attempt makes, and what its tasks said.
+    """
+    merging: frozenset[str] = frozenset()
+    doubtful: frozenset[str] = frozenset()
+    drops: dict[tuple[str, str | None, str], Dropped] = {}
+    while True:
+        plan = plan_batch(job, state, topics, uuid.uuid4().hex, merging, doubtful, only, drops)
+        results = decode_and_land(plan)
+        draft = assemble(results, topics, state, merging)
+        found = doubtful_tables(results)
+        told = {} if only is not None else {**drops_in(results, state), **drops}
+        unaware = any(result.state.source in told.keys() - drops.keys() for result in results.tables)
+        if isinstance(draft, Draft) and not found and not unaware:
+            return record_drops(draft, told, state, topics, job), results
+        drops = told
+        merging = merging if isinstance(draft, Draft) else merging.union(draft.topics)
+        doubtful = doubtful.union(found)
+
+
+def new_stops(before: LedgerState, after: LedgerState) -> dict[str, Parked]:
     """The tables that stand still now and did not before."""
     return {
         name: table.parked

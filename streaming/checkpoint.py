@@ -63,6 +63,13 @@ class Checkpoint:
         except CheckpointError:
             return None
 
+    def repeated(self) -> Offsets | None:
+        """The end of the batch that Spark runs again at its next start; None where the last one was committed."""
+        planned = _last_number(self.folder / "offsets")
+        if planned is None or (self.folder / "commits" / str(planned)).is_file():
+            return None
+        return _read_offsets(self.folder / "offsets" / str(planned))
+
     def set_aside(self) -> Path | None:
         """Rename the folder so that a new checkpoint can begin; returns the new name, None when there was none."""
         if not self.folder.exists():
@@ -104,6 +111,20 @@ def agrees(
             if earliest > (0 if planned is None else planned):
                 return False
     return set(start) <= set(present)
+
+
+def drainable(repeated: Offsets | None, present: Mapping[str, Mapping[int, tuple[int, int]]]) -> bool:
+    """Whether a query that drains the topics can begin with this batch.
+
+    Such a query fixes the end of every partition when it starts, and Spark fails when a batch has other partitions.
+
+    Args:
+        repeated: the end of the batch that runs again, or None when there is none.
+        present: as in :func:`agrees`.
+    """
+    if repeated is None:
+        return True
+    return all(partitions.keys() <= repeated.get(topic, {}).keys() for topic, partitions in present.items())
 
 
 def _last_number(folder: Path) -> int | None:

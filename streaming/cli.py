@@ -14,7 +14,22 @@ from typing import Annotated
 import typer
 
 from connectors.errors import BridgeError
-from streaming.commands import check, config, demo, explain, ledger, replay, run, status, verify, version
+from streaming.commands import (
+    check,
+    config,
+    demo,
+    explain,
+    ledger,
+    pause,
+    reconcile,
+    replay,
+    resume,
+    resync,
+    run,
+    status,
+    verify,
+    version,
+)
 from streaming.console import print_text, show_error, show_unexpected
 
 DEBUG_VARIABLE = "CDC_BRIDGE_DEBUG"
@@ -33,8 +48,13 @@ app.command("run", epilog="Example: cdc-bridge run bridge.yaml --once")(run.run)
 app.command("check", epilog="Example: cdc-bridge check bridge.yaml")(check.check)
 app.command("explain", epilog=_EXPLAIN_EXAMPLE)(explain.explain)
 app.command("status", epilog="Example: cdc-bridge status bridge.yaml --json")(status.status)
+app.command("pause", epilog="Example: cdc-bridge pause bridge.yaml public.orders")(pause.pause)
+app.command("resume", epilog="Example: cdc-bridge resume bridge.yaml public.orders")(resume.resume)
+app.command("resync", epilog="Example: cdc-bridge resync bridge.yaml public.orders")(resync.resync)
 app.command("replay", epilog="Example: cdc-bridge replay /zones/shop --to parquet out")(replay.replay)
 app.command("verify", epilog="Example: cdc-bridge verify /zones/shop")(verify.verify)
+_RECONCILE_EXAMPLE = "Example: cdc-bridge reconcile bridge.yaml --table public.orders"
+app.command("reconcile", epilog=_RECONCILE_EXAMPLE)(reconcile.reconcile)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(config.app, name="config")
 app.command("demo", epilog="Example: cdc-bridge demo --keep demo-output")(demo.demo)

@@ -12,19 +12,22 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from connectors.debezium.events import BadRecord, ChangeChunk, RawRecords, SkipReason
+from connectors.debezium.events import BadRecord, ChangeChunk, Int64s, RawRecords, SkipReason
 from connectors.debezium.merge_keys import PositionCarry, merge_keys
 from connectors.debezium.schema import SourceTable
+from connectors.debezium.table_change import TableChange
 from connectors.errors import BridgeError
-from streaming.bad_records import settle_bad_records
+from connectors.landing_zone.ledger.state import TableState
+from streaming.bad_records import settling
 from streaming.blobs import Blob, pack, sort_key
 from streaming.carry import partition_carry
+from streaming.generation import SUPERSEDED, Beginning
 from streaming.land import TableLander
 from streaming.plan import BatchPlan, PartitionResult
 from streaming.results import blob_row, failure_row, partition_row, table_row
 from streaming.rows import OrderedRows
 from streaming.runs import partition_runs, trim
-from streaming.tables import TableDirectory, merge_name
+from streaming.tables import TableDirectory
 from streaming.worker import Worker, worker_for
 
 
@@ -73,6 +76,8 @@ class _Counts:
     skipped: Counter[SkipReason] = field(default_factory=Counter)
     bad: Counter[str] = field(default_factory=Counter)
     epochs: int = 0
+    superseded: int = 0
+    table_changes: list[TableChange] = field(default_factory=list)
 
 
 class _Partition:
@@ -86,8 +91,10 @@ class _Partition:
         self._directory = directory
         self._merges = plan.topics[topic].merges
         self._start, self._end = plan.topics[topic].ranges.get(partition, (0, 0))
-        self._landers: dict[SourceTable, TableLander] = {}
-        self._carries: dict[SourceTable, PositionCarry] = {}
+        self._settle_all = settling(worker, again=plan.only is not None)
+        self._landers: dict[str, TableLander] = {}
+        self._carries: dict[str, PositionCarry] = {}
+        self._beginnings: dict[SourceTable, Beginning] = {}
         self._counts = _Counts()
 
     def continues(self, records: RawRecords) -> bool:
@@ -101,24 +108,29 @@ class _Partition:
         decoded = self._worker.decoder.decode(fresh)
         self._counts.records += len(fresh)
         self._counts.skipped.update(decoded.skipped)
+        self._counts.table_changes += decoded.table_changes
         self._settle(decoded.bad)
         for chunk in decoded.chunks:
             yield from self._place(chunk)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         """Close the landers and report what the records came to."""
-        for source, lander in self._landers.items():
-            lander.set_carry(self._topic, self._partition, self._carries[source])
+        for merged, lander in self._landers.items():
+            lander.set_carry(self._topic, self._partition, self._carries[merged])
             self._settle(lander.left_out)
             yield table_row(lander.finish())
+        skipped = {reason.value: count for reason, count in self._counts.skipped.items()}
+        if self._counts.superseded:
+            skipped[SUPERSEDED] = self._counts.superseded
         yield partition_row(
             PartitionResult(
                 topic=self._topic,
                 partition=self._partition,
                 records=self._counts.records,
-                skipped={reason.value: count for reason, count in sorted(self._counts.skipped.items())},
+                skipped=dict(sorted(skipped.items())),
                 bad=dict(sorted(self._counts.bad.items())),
                 epochs=self._counts.epochs,
+                table_changes=tuple(self._counts.table_changes),
             )
         )
 
@@ -128,22 +140,41 @@ class _Partition:
 
     def _place(self, chunk: ChangeChunk) -> Iterator[pa.RecordBatch]:
         table, state = self._directory.find(chunk.table)
+        if not self._plan.lands(state):
+            return
+        merged = self._directory.merge_name(chunk.table)
         known = state.partitions.get(self._topic, {}).get(self._partition)
-        carry = self._carries.get(chunk.table) or partition_carry(known)
-        keys, carry, opened = merge_keys(chunk.positions, chunk.snapshots, carry, self._plan.job.lasting_fall)
-        self._carries[chunk.table] = carry
+        carry = self._carries.get(merged) or partition_carry(known)
+        kept = self._belonging(chunk, state)
+        if kept is not None and not len(kept):
+            return
+        chosen = slice(None) if kept is None else kept
+        keys, carry, opened = merge_keys(
+            chunk.positions[chosen], chunk.snapshots[chosen], carry, self._plan.job.lasting_fall
+        )
+        self._carries[merged] = carry
         self._counts.epochs += opened
-        rows = OrderedRows.of_chunk(chunk, keys)
+        rows = OrderedRows.of_chunk(chunk, keys) if kept is None else OrderedRows.of_some(chunk, kept, keys)
         if self._merges:
             blob = Blob(rows, self._topic, self._partition, carry)
-            yield blob_row(merge_name(table, chunk.table), sort_key(rows, 0), pack(blob))
+            yield blob_row(merged, sort_key(rows, 0), pack(blob))
             return
-        lander = self._landers.get(chunk.table)
+        lander = self._landers.get(merged)
         if lander is None:
             lander = TableLander(self._plan, chunk.table, table, state, self._worker.zone, direct=True)
-            self._landers[chunk.table] = lander
+            self._landers[merged] = lander
         lander.add(rows)
+
+    def _belonging(self, chunk: ChangeChunk, state: TableState) -> Int64s | None:
+        """The events of the table's present generation; None for all. The others count as superseded."""
+        beginning = self._beginnings.get(chunk.table)
+        if beginning is None:
+            beginning = self._beginnings[chunk.table] = Beginning(state, self._topic, self._partition)
+        kept = beginning.belonging(chunk)
+        if kept is not None:
+            self._counts.superseded += len(chunk) - len(kept)
+        return kept
 
     def _settle(self, bad: list[BadRecord]) -> None:
         self._counts.bad.update(record.reason for record in bad)
-        settle_bad_records(bad, self._worker)
+        self._settle_all(bad)

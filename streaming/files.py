@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -27,6 +27,7 @@ from connectors.landing_zone.storage.protocol import Storage
 from streaming.plan import BatchPlan, TableOptions
 from streaming.policies import FileFormat
 from streaming.rows import Int32s, OrderedRows
+from streaming.shaping.compaction import copy_last_states
 
 
 def delimited_format(options: TableOptions) -> DelimitedFormat:
@@ -52,12 +53,22 @@ def column_separator(options: TableOptions) -> str:
             return options.column_separator
 
 
-class TableFile:
-    """One table's file in one attempt at one micro-batch."""
+Another = Callable[[PinnedSchema, bool], LandingFileWriter]
+"""Begins a second local file of the table, with this schema, and marked or not."""
 
-    def __init__(self, writer: LandingFileWriter, staged: str) -> None:
+
+class TableFile:
+    """One table's file in one attempt at one micro-batch.
+
+    Attributes:
+        compacted: rows that :meth:`keep_last_states` has left out.
+    """
+
+    def __init__(self, writer: LandingFileWriter, staged: str, another: Another) -> None:
+        self.compacted = 0
         self._writer = writer
         self._staged = staged
+        self._another = another
         self._ranges: dict[str, dict[int, tuple[int, int]]] = {}
 
     @staticmethod
@@ -76,7 +87,8 @@ class TableFile:
         staged = staged_path(plan.epoch, state.folder, state.sequence + 1, unique, state.extension)
         path = storage.work_folder(staged) / staged.rsplit("/", 1)[-1]
         writer = _writer(path, schema, plan, options, marked=marked)
-        return TableFile(writer, staged)
+        beside = path.with_name(f"last-states-{path.name}")
+        return TableFile(writer, staged, lambda schema, marked: _writer(beside, schema, plan, options, marked=marked))
 
     def prepare(self, schema: PinnedSchema, marker: RowMarker, *, marked: bool) -> None:
         """Add columns and markers to what is written, if the next rows bring them; ``marker`` is for rows so far."""
@@ -105,6 +117,21 @@ class TableFile:
     def read_back(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """See :meth:`connectors.landing_zone.landing_file.LandingFileWriter.read_back`."""
         return self._writer.read_back(columns)
+
+    def keep_last_states(self, keys: Sequence[str]) -> None:
+        """Leave of each key's rows only the last one; nothing may be written afterwards.
+
+        Args:
+            keys: the key columns as in the file.
+        """
+        last = self._another(self._writer.schema, self._writer.marked)
+        try:
+            self.compacted = copy_last_states(self._writer, keys, last)
+        except BaseException:
+            last.abandon()
+            raise
+        self._writer.abandon()
+        self._writer = last
 
     def stage(self, storage: Storage, plan: BatchPlan, table: str, state: TableState) -> tuple[LandedFile, TableState]:
         """Close the file and upload it under its staged name.
@@ -174,6 +201,9 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
     carried = {
         "settings": fingerprint,
         "source": state.source,
+        "sources": state.sources,
+        "history": state.history,
+        "key_forms": state.key_forms,
         "folder": state.folder,
         "extension": state.extension,
         "column_separator": state.column_separator,
@@ -185,7 +215,16 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
         "loaded": state.loaded,
         "tainted": state.tainted,
         "parked": state.parked,
+        "dropped": state.dropped,
     }
+    bounds = {
+        "starts": state.starts,
+        "first_run": state.first_run,
+        "first_ms": state.first_ms,
+        "truncated": state.truncated,
+        "replayed": state.replayed,
+    }
+    carried |= {name: bound for name, bound in bounds.items() if bound}
     return msgspec.json.encode(msgspec.to_builtins(carried, str_keys=True), order="deterministic").decode()
 
 

@@ -12,8 +12,10 @@ from connectors.landing_zone.storage.location import RenameMode as StorageRename
 from connectors.landing_zone.storage.location import StorageLocation
 from streaming.kafka_options import dead_letter_config, registry_config
 from streaming.plan import JobOptions, TableOptions
+from streaming.policies import TableMode
 from streaming.settings import BridgeSettings, fingerprint
 from streaming.settings.tables import ResolvedTable, RowOperation, SchemaOrigin
+from streaming.shaping.secrecy import Secrecy
 
 _OPERATIONS = {
     RowOperation.CREATE: Op.CREATE,
@@ -45,6 +47,7 @@ def job_options(settings: BridgeSettings) -> JobOptions:
         compression_level=settings.parquet.compression_level,
         row_group_rows=settings.parquet.row_group_rows,
         lasting_fall=settings.ordering.lasting_fall,
+        secrecy=Secrecy.of(settings.tables.secrecy.salt_text(), settings.tables.secrecy.key_text()),
     )
 
 
@@ -108,7 +111,9 @@ def _table_decoding(rule: ResolvedTable) -> TableDecoding:
         declared=tuple(parse_column(name, text) for name, text in table.declared.items()),
         learn=table.schema_origin is SchemaOrigin.LEARN,
         keys=tuple(table.keys),
-        excluded_operations=tuple(_OPERATIONS[operation] for operation in table.excluded_operations),
+        excluded_operations=tuple(op for name, op in _OPERATIONS.items() if name not in table.landing_operations()),
+        before_images=table.soft_delete.column is not None or table.mode is TableMode.HISTORY,
+        append=table.mode is TableMode.HISTORY,
     )
 
 
@@ -118,15 +123,26 @@ def _table_options(rule: ResolvedTable) -> TableOptions:
         include=tuple(table.columns.include),
         exclude=tuple(table.columns.exclude),
         mask=tuple(table.columns.mask),
+        hashed=tuple(table.columns.hashed),
+        encrypted=tuple(table.columns.encrypted),
+        casts=tuple(table.casts.items()),
+        added=tuple(table.add.items()),
+        mode=table.mode,
+        soft_delete=table.soft_delete.column or "",
+        compaction=table.compaction,
+        merge_sources=rule.merge_sources,
         metadata_columns=tuple(table.metadata_columns),
         metadata_prefix=table.metadata_prefix,
         schema_template=rule.naming.schema_template,
         table_template=rule.naming.table_template,
         on_type_change=table.policies.on_type_change,
+        on_key_change=table.policies.on_key_change,
         on_truncate=table.policies.on_truncate,
+        on_drop=table.policies.on_drop,
         on_unavailable=table.policies.on_unavailable,
         on_missing_key=table.policies.on_missing_key,
         on_resnapshot=table.policies.on_resnapshot,
+        on_cast_failure=table.policies.on_cast_failure,
         file_format=table.file_format,
         column_separator=table.delimited.column_separator.value,
         gzip=table.delimited.gzip,

@@ -98,7 +98,8 @@ def source_options(settings: BridgeSettings) -> dict[str, str]:
         if trigger.max_delay is not None:
             chosen["maxTriggerDelay"] = f"{int(trigger.max_delay.total_seconds() * 1000)}ms"
     if settings.kafka.pattern is not None:
-        chosen["subscribePattern"] = settings.kafka.pattern
+        # Spark looks for the pattern anywhere in a topic's name.
+        chosen["subscribePattern"] = f"^(?:{settings.kafka.pattern})$"
     else:
         chosen["subscribe"] = ",".join(settings.kafka.topics)
     return chosen

@@ -62,30 +62,47 @@ class Marked:
 
 
 def mark(
-    events: OrderedRows, rows: pa.RecordBatch, markers: Markers, keys: tuple[str, ...], proof: Proof | None
+    events: OrderedRows,
+    rows: pa.RecordBatch,
+    old_rows: pa.RecordBatch | None,
+    markers: Markers,
+    keys: tuple[str, ...],
+    proof: Proof | None,
+    *,
+    keep_deleted: bool = False,
 ) -> Marked:
-    """Row markers for events without truncates.
+    """Row markers for events without truncates, or for those of a history.
 
     Args:
         rows: what lands of each event: one row per event, columns named by source.
+        old_rows: what lands of each key before its change, one row per entry of ``events.key_changed``.
         keys: the table's key columns; empty for a table that can only append: every row is an insert.
         proof: None when nothing can be proven (a tainted table).
+        keep_deleted: a deleted row stays, and lands as an upsert that says so.
     """
     straight = np.arange(len(events), dtype=np.int64)
+    changed = events.key_changed
+    if old_rows is None and len(changed):
+        raise ValueError("key changes without the old keys")
     if not keys:
-        return Marked(rows, np.full(len(events), RowMarker.INSERT, np.int32), straight)
+        inserts = np.full(len(events), RowMarker.INSERT, np.int32)
+        if old_rows is None:
+            return Marked(rows, inserts, straight)
+        return _split_key_changes(changed, rows, old_rows, inserts, RowMarker.INSERT)
+    deleted = RowMarker.UPSERT if keep_deleted else RowMarker.DELETE
     chosen = np.full(len(events), RowMarker.UPSERT, np.int32)
     chosen[events.ops == Op.UPDATE] = RowMarker.UPDATE
-    chosen[events.ops == Op.DELETE] = RowMarker.DELETE
+    chosen[events.ops == Op.DELETE] = deleted
     proven: Bools = np.zeros(len(events), np.bool_)
-    if markers is Markers.NATURAL and proof is not None and events.positioned:
+    # A deleted row that stays is still there when its key is created again.
+    if markers is Markers.NATURAL and not keep_deleted and proof is not None and events.positioned:
         proven = _above_all_before(events.keys, proof.high) & ~at_or_below(events.keys[:, 1:], proof.loaded)
         proven[proof.certain :] = False
         chosen[(events.ops == Op.CREATE) & proven] = RowMarker.INSERT
-    if not len(events.key_changed):
+    if old_rows is None:
         return Marked(rows, chosen, straight)
-    chosen[events.key_changed] = np.where(proven[events.key_changed], RowMarker.INSERT, RowMarker.UPSERT)
-    return _split_key_changes(events, rows, chosen)
+    chosen[changed] = np.where(proven[changed], RowMarker.INSERT, RowMarker.UPSERT)
+    return _split_key_changes(changed, rows, old_rows, chosen, deleted)
 
 
 def _above_all_before(keys: UInt64s, high: HighWater) -> Bools:
@@ -112,32 +129,18 @@ def below(left: UInt64s, right: UInt64s) -> Bools:
     return less
 
 
-def _split_key_changes(events: OrderedRows, rows: pa.RecordBatch, chosen: Int32s) -> Marked:
-    """Put the old key's delete right before each row whose key changed (contract, "Incremental changes")."""
-    if events.old_keys is None:
-        raise ValueError("key changes without the old keys")
-    count, changes = len(events), len(events.key_changed)
-    deletes = _key_only_rows(rows.take(pa.array(events.key_changed)), events.old_keys, events.rows.schema.names)
+def _split_key_changes(
+    changed: Int64s, rows: pa.RecordBatch, old_rows: pa.RecordBatch, chosen: Int32s, old_marker: RowMarker
+) -> Marked:
+    """Put the old key's row right before each row whose key changed (contract, "Incremental changes")."""
+    count, changes = len(chosen), len(changed)
     repeats = np.ones(count, np.int64)
-    repeats[events.key_changed] = 2
+    repeats[changed] = 2
     origin = np.repeat(np.arange(count, dtype=np.int64), repeats)
-    delete_places = np.cumsum(repeats)[events.key_changed] - 2
+    old_places = np.cumsum(repeats)[changed] - 2
     source = origin.copy()
-    source[delete_places] = count + np.arange(changes)
-    both = pa.concat_batches([rows, deletes]).take(pa.array(source))
+    source[old_places] = count + np.arange(changes)
+    both = pa.concat_batches([rows, old_rows]).take(pa.array(source))
     markers = chosen[origin]
-    markers[delete_places] = RowMarker.DELETE
+    markers[old_places] = old_marker
     return Marked(both, markers, origin)
-
-
-def _key_only_rows(rows: pa.RecordBatch, keys: pa.RecordBatch, source_columns: list[str]) -> pa.RecordBatch:
-    """``rows`` with the old keys, the other source columns NULL and the metadata columns as they are."""
-    columns = []
-    for index, field in enumerate(rows.schema):
-        if field.name in keys.schema.names:
-            columns.append(keys.column(field.name))
-        elif field.name in source_columns:
-            columns.append(pa.nulls(rows.num_rows, field.type))
-        else:
-            columns.append(rows.column(index))
-    return pa.RecordBatch.from_arrays(columns, schema=rows.schema)

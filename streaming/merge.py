@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from connectors.errors import BridgeError
-from streaming.bad_records import settle_bad_records
+from streaming.bad_records import settling
 from streaming.blobs import Blob, unpack
 from streaming.land import TableLander
 from streaming.merging import merge_runs
@@ -67,7 +67,7 @@ def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDi
             raise ValueError(f"no rows in the runs of {merged}")
         for (topic, partition), blob in ends.items():
             lander.set_carry(topic, partition, blob.carry)
-        settle_bad_records(lander.left_out, worker)
+        settling(worker, again=plan.only is not None)(lander.left_out)
         return table_row(lander.finish())
     except BaseException:
         if lander is not None:

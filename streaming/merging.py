@@ -60,8 +60,9 @@ def _in_order(parts: list[OrderedRows]) -> Iterator[OrderedRows]:
     if len(parts) == 1:
         yield parts[0]
         return
-    schemas = list(dict.fromkeys(part.schema for part in parts))
-    groups = [concat([part for part in parts if part.schema == schema]) for schema in schemas]
+    # Several sources may land in one table: their rows keep their own source.
+    kinds = list(dict.fromkeys((part.schema, part.table) for part in parts))
+    groups = [concat([part for part in parts if (part.schema, part.table) == kind]) for kind in kinds]
     if len(groups) == 1:
         yield groups[0].take(_order(groups))
         return

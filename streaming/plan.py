@@ -10,21 +10,28 @@ import msgspec
 
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.schema import SourceTable
+from connectors.debezium.table_change import TableChange
 from connectors.kafka.dead_letters import DeadLetterConfig
 from connectors.kafka.registry_config import RegistryConfig
-from connectors.landing_zone.ledger.state import LandedFile, TableState
+from connectors.landing_zone.ledger.state import Dropped, LandedFile, TableState
 from connectors.landing_zone.storage.open import StorageLocation
 from streaming.policies import (
+    Compaction,
     FileFormat,
     Markers,
     MetadataColumn,
     OnBadRecord,
+    OnCastFailure,
+    OnDrop,
+    OnKeyChange,
     OnMissingKey,
     OnResnapshot,
     OnTruncate,
     OnTypeChange,
     OnUnavailable,
+    TableMode,
 )
+from streaming.shaping.secrecy import Secrecy
 
 
 @dataclass(frozen=True)
@@ -34,21 +41,37 @@ class TableOptions:
     Attributes:
         include, exclude: glob patterns of source columns; an empty ``include`` takes all.
         mask: glob patterns of columns that land masked: ``****`` for text, NULL for anything else.
+        hashed, encrypted: glob patterns of columns that land so; hashed wins, then encrypted, then ``mask``.
+        casts: (column, type as :func:`streaming.shaping.landing_types.landing_type` reads it) pairs.
+        added: (column, SQL expression) pairs, in file order.
+        merge_sources: source tables of one landing-zone name land in it together.
+        soft_delete: the column that says that the row was deleted; empty where deletes are deletes.
         gzip: delimited text only.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     mask: tuple[str, ...] = ()
+    hashed: tuple[str, ...] = ()
+    encrypted: tuple[str, ...] = ()
+    casts: tuple[tuple[str, str], ...] = ()
+    added: tuple[tuple[str, str], ...] = ()
+    mode: TableMode = TableMode.MIRROR
+    soft_delete: str = ""
+    compaction: Compaction = Compaction.OFF
+    merge_sources: bool = False
     metadata_columns: tuple[MetadataColumn, ...] = ()
     metadata_prefix: str = "_cdc_"
     schema_template: str = "{schema}"
     table_template: str = "{table}"
     on_type_change: OnTypeChange = OnTypeChange.PARK
+    on_key_change: OnKeyChange = OnKeyChange.PARK
     on_truncate: OnTruncate = OnTruncate.PARK
+    on_drop: OnDrop = OnDrop.KEEP
     on_unavailable: OnUnavailable = OnUnavailable.PARK
     on_missing_key: OnMissingKey = OnMissingKey.PARK
-    on_resnapshot: OnResnapshot = OnResnapshot.PARK
+    on_resnapshot: OnResnapshot = OnResnapshot.REBUILD
+    on_cast_failure: OnCastFailure = OnCastFailure.NULL
     file_format: FileFormat = FileFormat.PARQUET
     column_separator: str = ","
     gzip: bool = False
@@ -61,6 +84,7 @@ class JobOptions:
     Attributes:
         fingerprint: of the settings that influence the files' content; part of every file's footer.
         tables: (glob pattern of ``schema.table``, options) in order; the first match counts, ``defaults`` otherwise.
+        secrecy: the secrets of hashed and encrypted columns.
     """
 
     fingerprint: str
@@ -76,6 +100,7 @@ class JobOptions:
     compression_level: int | None = 1
     row_group_rows: int = 131_072
     lasting_fall: int = 1_000
+    secrecy: Secrecy = Secrecy()
 
     def options_for(self, table: SourceTable) -> TableOptions:
         names = {str(table), f"{table.database}.{table}"}
@@ -112,6 +137,9 @@ class BatchPlan:
         schemas: the tables' present pinned schemas as JSON by fingerprint.
         streamed_runs: connector runs known to have streamed, over all tables.
         doubtful: tables of which an earlier attempt at this batch found that a record was set aside.
+        drops: source tables of which an earlier attempt at this batch found that they were dropped at the source.
+        only: the landing zone's name of the one table whose events land, those of all others are none of this plan's
+            business; None for a micro-batch, which lands all.
     """
 
     job: JobOptions
@@ -123,10 +151,16 @@ class BatchPlan:
     schemas: dict[str, str] = field(default_factory=dict)
     streamed_runs: frozenset[str] = frozenset()
     doubtful: frozenset[str] = frozenset()
+    drops: dict[tuple[str, str | None, str], Dropped] = field(default_factory=dict)
+    only: str | None = None
+
+    def lands(self, found: TableState) -> bool:
+        """Whether the events of a table land; ``found`` is what :class:`streaming.tables.TableDirectory` says of it."""
+        return self.only is None or self.tables[self.only].source == found.source
 
     def by_source(self) -> dict[tuple[str, str | None, str], str]:
         """Landing-zone name of each known source table."""
-        return {state.source: name for name, state in self.tables.items()}
+        return {source: name for name, state in self.tables.items() for source in (state.source, *state.sources)}
 
 
 class ResultKind(enum.StrEnum):
@@ -144,7 +178,10 @@ class TableResult(msgspec.Struct, frozen=True):
         state: the table's state after this batch, to be committed as it is.
         schemas: pinned schemas that this batch made, by fingerprint.
         direct_topics: the topics whose rows were landed directly; two results with one table mean that they must merge.
+        events: row events of the table that the range holds, landed or passed over.
         clamped: cells changed by a type's range rule; ``notes``: schema changes and the like, for people.
+        counts: what else the ledger adds to its counters.
+        left_out: events set aside as dead letters because of their rows, per reason.
     """
 
     table: str
@@ -152,7 +189,10 @@ class TableResult(msgspec.Struct, frozen=True):
     file: LandedFile | None = None
     schemas: dict[str, str] = {}
     direct_topics: tuple[str, ...] = ()
+    events: int = 0
     clamped: int = 0
+    counts: dict[str, int] = {}
+    left_out: dict[str, int] = {}
     notes: tuple[str, ...] = ()
 
 
@@ -161,6 +201,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
 
     Attributes:
         epochs: how often the log positions fell for good, as after a failover or a reset of the source's log.
+        table_changes: what its schema-change records tell.
     """
 
     topic: str
@@ -169,6 +210,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
     skipped: dict[str, int] = {}
     bad: dict[str, int] = {}
     epochs: int = 0
+    table_changes: tuple[TableChange, ...] = ()
 
 
 class Failure(msgspec.Struct, frozen=True):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from connectors.errors import Transient
 from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
-from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets
+from connectors.landing_zone.ledger.state import Dropped, LedgerState, PlannedTopic, TopicOffsets
 from streaming.checkpoint import Planned
 from streaming.plan import BatchPlan, JobOptions, TopicPlan
 
@@ -92,6 +93,8 @@ def plan_batch(
     unique: str,
     merging: frozenset[str],
     doubtful: frozenset[str] = frozenset(),
+    only: str | None = None,
+    drops: Mapping[tuple[str, str | None, str], Dropped] = MappingProxyType({}),
 ) -> BatchPlan:
     """What the tasks are told.
 
@@ -99,6 +102,8 @@ def plan_batch(
         unique: tells this attempt's staged files from any other's.
         merging: topics that must merge besides those that the ledger knows.
         doubtful: tables in which nothing may be taken as new.
+        drops: source tables that were dropped at the source in this range, and where.
+        only: the one table that lands, from a range that the ledger's offsets have passed already.
     """
     plans: dict[str, TopicPlan] = {}
     forced = merging.union(state.merging)
@@ -107,14 +112,20 @@ def plan_batch(
         plans[topic] = TopicPlan(
             id=planned.id, ranges=dict(planned.partitions), merges=filled > 1 or (topic in forced and filled > 0)
         )
+    tables = state.tables
+    if only is not None:
+        # What other tables have seen since says nothing about where this one's events stand.
+        tables = {only: tables[only]}
     return BatchPlan(
         job=job,
         epoch=state.epoch,
         commit=state.commits + 1,
         unique=unique,
         topics=plans,
-        tables=dict(state.tables),
-        schemas={table.schema: state.schemas[table.schema] for table in state.tables.values() if table.schema},
-        streamed_runs=frozenset(run for table in state.tables.values() for run in table.streamed_runs),
+        tables=dict(tables),
+        schemas={table.schema: state.schemas[table.schema] for table in tables.values() if table.schema},
+        streamed_runs=frozenset(run for table in tables.values() for run in table.streamed_runs),
         doubtful=doubtful,
+        drops=dict(drops),
+        only=only,
     )

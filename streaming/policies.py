@@ -20,16 +20,23 @@ class FileFormat(enum.StrEnum):
 
 
 class OnTypeChange(enum.StrEnum):
-    """What becomes of a column whose new type the pinned one cannot hold."""
+    """What becomes of a column whose new type the pinned one cannot hold.
+
+    All but ``REBUILD`` are :class:`connectors.landing_zone.evolution.TypeChangePolicy`.
+    """
 
     PARK = "park"
     NEW_COLUMN = "new_column"
+    TO_STRING = "to_string"
+    IGNORE = "ignore"
+    REBUILD = "rebuild"
 
 
 class OnKeyChange(enum.StrEnum):
     """What becomes of a table whose key columns changed: ``keyColumns`` can't be changed once written."""
 
     PARK = "park"
+    REBUILD = "rebuild"
 
 
 class OnTruncate(enum.StrEnum):
@@ -37,6 +44,14 @@ class OnTruncate(enum.StrEnum):
 
     PARK = "park"
     IGNORE = "ignore"
+    REBUILD = "rebuild"
+
+
+class OnDrop(enum.StrEnum):
+    """What becomes of the mirror of a table that was dropped at the source."""
+
+    KEEP = "keep"
+    DROP = "drop"
 
 
 class OnUnavailable(enum.StrEnum):
@@ -57,6 +72,7 @@ class OnMissingKey(enum.StrEnum):
 class OnResnapshot(enum.StrEnum):
     """What a second initial snapshot does: the deletes before it were never sent."""
 
+    REBUILD = "rebuild"
     PARK = "park"
     UPSERT = "upsert"
 
@@ -77,3 +93,29 @@ class MetadataColumn(enum.StrEnum):
     KAFKA_TOPIC = "kafka_topic"
     KAFKA_PARTITION = "kafka_partition"
     KAFKA_OFFSET = "kafka_offset"
+    DELETED = "deleted"
+    SOURCE_DATABASE = "source_database"
+    SOURCE_SCHEMA = "source_schema"
+    SOURCE_TABLE = "source_table"
+
+
+class TableMode(enum.StrEnum):
+    """``mirror``: the mirrored table is the source's; ``history``: it is every change, one row each."""
+
+    MIRROR = "mirror"
+    HISTORY = "history"
+
+
+class Compaction(enum.StrEnum):
+    """``last_state`` lands only the last row of each key in a file; ``off`` lands every change."""
+
+    OFF = "off"
+    LAST_STATE = "last_state"
+
+
+class OnCastFailure(enum.StrEnum):
+    """What becomes of a value that does not fit the type it is cast to."""
+
+    NULL = "null"
+    PARK = "park"
+    DEAD_LETTER = "dead_letter"

@@ -19,6 +19,7 @@ from connectors.landing_zone.redo import Published
 from connectors.landing_zone.schema import PinnedSchema
 from streaming.files import file_extension
 from streaming.plan import JobOptions, TableOptions
+from streaming.resuming import first_place, resume_of
 
 ZONE_REASON = "zone:"
 """Reasons of tables that stand still because of their folder begin so; their files stay pending."""
@@ -44,11 +45,13 @@ class ZonePublisher:
 
 def waiting_files(state: LedgerState) -> dict[str, LandedFile]:
     """The pending files that may be published: all but those of tables that stand still because of their folder."""
-    return {
-        table: file
-        for table, file in state.pending.items()
-        if (parked := state.tables[table].parked) is None or not parked.reason.startswith(ZONE_REASON)
-    }
+    return {table: file for table, file in state.pending.items() if not stands_still_by_zone(state.tables[table])}
+
+
+def stands_still_by_zone(table: TableState) -> bool:
+    """Whether the table is parked because of its folder."""
+    parked = table.parked
+    return table.status is TableStatus.PARKED and parked is not None and parked.reason.startswith(ZONE_REASON)
 
 
 def settle(ledger: Ledger, published: Published) -> None:
@@ -88,11 +91,8 @@ def _text_format(table: TableState, job: JobOptions) -> DelimitedFormat | None:
 
 def _parked(state: LedgerState, name: str, error: BridgeError) -> TableState:
     table = state.tables[name]
-    resume = {topic: dict(state.topics[topic].partitions) for topic in table.partitions if topic in state.topics}
-    if table.parked is not None:
-        resume = table.parked.resume
-    topic = next(iter(resume), "")
-    partition = next(iter(resume.get(topic, {})), 0)
+    resume = resume_of(table, state.topics)
+    topic, partition, offset = first_place(resume)
     kind = re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__.removesuffix("Error")).lower()
     where = ", ".join(f"{fact}={value}" for fact, value in error.facts.items())
     parked = Parked(
@@ -101,7 +101,7 @@ def _parked(state: LedgerState, name: str, error: BridgeError) -> TableState:
         remedy=error.remedy,
         topic=topic,
         partition=partition,
-        offset=resume.get(topic, {}).get(partition, 0),
+        offset=offset,
         resume=resume,
         skipped=0 if table.parked is None else table.parked.skipped,
     )

@@ -15,15 +15,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from connectors.errors import BridgeError, Transient
 from connectors.kafka.topics import TopicDescription
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.state import LedgerState
 from streaming.action import spark_action
 from streaming.batch import BatchReport, run_batch
 from streaming.checkpoint import Checkpoint
 from streaming.plan import JobOptions
 from streaming.runs import SOURCE_COLUMNS
-from streaming.settings.kafka import Starting
 from streaming.startup import (
     OpenZone,
-    begin_at_ends,
     check_topics,
     offsets_to_land,
     settle_checkpoint,
@@ -33,6 +33,7 @@ from streaming.startup import (
 _log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.1
+WAIT_SECONDS = 0.01
 LONGEST_CAUSE = 500
 """Characters of Spark's report that an error repeats."""
 
@@ -42,7 +43,7 @@ class QueryFailedError(Transient):
 
 
 class _StoppedError(Exception):
-    """Raised in a batch that must not begin because the job is stopping."""
+    """Raised in a batch that must not begin because the job is stopping, or its chores have failed."""
 
 
 @dataclass
@@ -74,30 +75,47 @@ class Retries:
         return max(asked or 0.0, min(self.longest, self.first * 2.0 ** (failures - 1)))
 
 
+class Chores(Protocol):
+    """What the driver does between micro-batches; see :mod:`streaming.lifecycle.chores`."""
+
+    def run(self) -> None:
+        """Do a little of what is to be done."""
+
+    def idle(self) -> bool:
+        """Whether the last call found nothing that can be done now."""
+        ...
+
+
 @dataclass(frozen=True)
 class Job:
     """What a query needs from outside.
 
     Attributes:
+        begin: lets topics that the ledger does not know begin where the settings say.
+        on_commit: told what the ledger knows at a start and after each batch; must not raise.
         describe: the subscribed topics as the broker knows them now; topic_ids only the ids of the topics named.
-        open: claims the landing zone; called once per start.
+        open: claims the landing zone; called once per start. chores: those of the driver that has claimed it.
         source_options: options of Spark's Kafka source but for ``startingOffsets``.
         interval: of the trigger, seconds; None drains what is there and ends.
-        on_start: told how many offsets wait, on_batch what each batch did, on_failure of each failure that is retried.
+        on_start: told how many offsets wait, on_batch what each batch did, on_failure of each failure that is retried,
+            on_end what the ledger knows when the query has ended without one.
     """
 
     options: JobOptions
     checkpoint: Checkpoint
     source_options: Mapping[str, str]
-    starting: Starting
+    begin: Callable[[Ledger, Mapping[str, TopicDescription]], None]
+    on_commit: Callable[[LedgerState], None]
     interval: float | None
     retries: Retries
     open: Callable[[], OpenZone]
+    chores: Callable[[OpenZone], Chores]
     describe: Callable[[], Mapping[str, TopicDescription]]
     topic_ids: Callable[[Sequence[str]], Mapping[str, str]]
     on_start: Callable[[int], None]
     on_batch: Callable[[BatchReport], None]
     on_failure: Callable[[BridgeError, float], None]
+    on_end: Callable[[LedgerState], None]
 
 
 def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
@@ -111,7 +129,7 @@ def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
     while not stop.is_set():
         landed = _Landed()
         try:
-            with _spark_errors():
+            with spark_errors():
                 _run_once(spark, job, stop, landed)
         except Transient as error:
             failures = 1 if landed.batches else failures + 1
@@ -125,8 +143,12 @@ def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
 
 
 @contextlib.contextmanager
-def _spark_errors() -> Iterator[None]:
-    """What Spark says itself, when the query starts or ends or its JVM is gone, as an error of ours."""
+def spark_errors() -> Iterator[None]:
+    """What Spark says itself, when a query or job starts or ends or its JVM is gone, as an error of ours.
+
+    Raises:
+        QueryFailedError: Spark failed, for a reason of its own or a worker's.
+    """
     try:
         yield
     except (PySparkException, Py4JError, ConnectionError) as error:
@@ -142,11 +164,14 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
     present = job.describe()
     opened = job.open()
     check_topics(opened.ledger.state, present)
-    settle_checkpoint(job.checkpoint, opened.ledger.state, present)
-    if job.starting is Starting.LATEST:
-        begin_at_ends(opened.ledger, present)
+    settle_checkpoint(job.checkpoint, opened.ledger.state, present, drain=job.interval is None)
+    job.begin(opened.ledger, present)
+    job.on_commit(opened.ledger.state)
     job.on_start(offsets_to_land(opened.ledger.state, present))
-    batches = _Batches(job, opened, stop, landed)
+    chores = job.chores(opened)
+    batches = _Batches(job, opened, stop, landed, chores)
+    if job.interval is None:
+        do_all(chores, stop)
     frame = (
         spark.readStream.format("kafka")
         .options(**job.source_options)
@@ -166,6 +191,18 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
     finally:
         with contextlib.suppress(PySparkException, Py4JError):
             query.stop()
+    if job.interval is None:
+        do_all(chores, stop)
+    job.on_end(opened.ledger.state)
+
+
+def do_all(chores: Chores, stop: StopSignal) -> None:
+    """Do the chores until nothing of them can be done now, or the job is to stop."""
+    while not stop.is_set():
+        chores.run()
+        if chores.idle():
+            return
+        stop.wait(WAIT_SECONDS)
 
 
 class RunningQuery(Protocol):
@@ -185,16 +222,22 @@ class BatchInHand(Protocol):
 
     def between(self, seconds: float) -> bool: ...
 
+    def do_chores(self, seconds: float) -> None: ...
+
 
 def wait_for_end(query: RunningQuery, batches: BatchInHand, stop: StopSignal) -> None:
-    """Until the query ends; a stop waits for the batch in hand (stopping inside one would throw it away).
+    """Until the query ends, with the chores between its batches.
+
+    A stop waits for the batch in hand: stopping inside one would throw it away.
 
     Raises:
         Exception: what the last batch failed with, also when the job is to stop.
         PySparkException: the query ended with an error of its own.
     """
     while query.isActive:
-        if stop.wait(POLL_SECONDS) and batches.between(POLL_SECONDS):
+        if not stop.wait(POLL_SECONDS):
+            batches.do_chores(POLL_SECONDS)
+        elif batches.between(POLL_SECONDS):
             break
     else:
         try:
@@ -209,20 +252,22 @@ def wait_for_end(query: RunningQuery, batches: BatchInHand, stop: StopSignal) ->
 class _Batches:
     """The function that Spark calls for each micro-batch, and what became of the last one."""
 
-    def __init__(self, job: Job, opened: OpenZone, stop: StopSignal, landed: _Landed) -> None:
+    def __init__(self, job: Job, opened: OpenZone, stop: StopSignal, landed: _Landed, chores: Chores) -> None:
         self._job = job
         self._opened = opened
         self._stop = stop
         self._landed = landed
+        self._chores = chores
         self._lock = threading.Lock()
         self.failure: Exception | None = None
 
     def run(self, frame: DataFrame, batch_id: int) -> None:
         with self._lock:
-            if self._stop.is_set():
+            if self._stop.is_set() or self.failure is not None:
                 raise _StoppedError
             try:
                 report = self._run(frame, batch_id)
+                self._job.on_commit(self._opened.ledger.state)
                 # A range that was landed already says nothing about whether a failure has passed.
                 self._landed.batches += report.version is not None
                 self._opened.prune()
@@ -240,6 +285,18 @@ class _Batches:
             self._lock.release()
             return True
         return False
+
+    def do_chores(self, seconds: float) -> None:
+        """Do the chores unless a batch is under way for all of so many seconds, or has failed."""
+        if self._lock.acquire(timeout=seconds):
+            try:
+                if self.failure is None:
+                    self._chores.run()
+            except Exception as error:
+                self.failure = error
+                raise
+            finally:
+                self._lock.release()
 
     def _run(self, frame: DataFrame, batch_id: int) -> BatchReport:
         planned = self._job.checkpoint.planned(batch_id)

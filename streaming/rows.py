@@ -73,6 +73,12 @@ class OrderedRows:
             clamped=chunk.clamped,
         )
 
+    @staticmethod
+    def of_some(chunk: ChangeChunk, kept: Int64s, keys: UInt64s) -> OrderedRows:
+        """Some of a chunk's rows, by ascending index; ``keys`` holds one merge key for each of them."""
+        every = OrderedRows.of_chunk(chunk, np.zeros((len(chunk), 3), np.uint64))
+        return replace(every.take(kept), keys=keys)
+
     def slice(self, start: int, stop: int) -> OrderedRows:
         """Rows ``start`` to ``stop`` (exclusive), without copying the columns."""
         if start == 0 and stop == len(self):

@@ -17,7 +17,7 @@ from connectors.errors import BridgeError
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError
 from connectors.kafka.topics import Admin
-from connectors.landing_zone.ledger.state import Parked
+from connectors.landing_zone.ledger.state import LedgerState, Parked, TableStatus
 from streaming.batch import BatchReport
 from streaming.kafka_options import kafka_config
 from streaming.logs import error_facts, log_to_stderr
@@ -34,6 +34,8 @@ _log = logging.getLogger(__name__)
 BROKER_SECONDS = 1.5
 """How long a run waits for a first answer before it says that it waits for the broker."""
 
+ON_THE_WAY = frozenset(TableStatus) - {TableStatus.LOADING, TableStatus.STREAMING, TableStatus.PARKED}
+
 Run = Callable[[BridgeSettings, Listener, StopSignal, bool], None]
 
 
@@ -45,7 +47,8 @@ class RunSummary:
         offsets: length of the ranges that were carried, over all partitions.
         rows: landed, per marker.
         version: the ledger's last version of this run; None when nothing was new.
-        parked: tables that this run parked, and why.
+        parked: tables that this run parked and that still stand still at its end, and why.
+        under_way: tables that are on their way back at its end, and how far they are.
         stopped: a signal or its caller ended it.
         seconds: from the query's first start to the end of the run; starting Spark is not counted.
     """
@@ -58,16 +61,19 @@ class RunSummary:
     tables: set[str] = field(default_factory=set)
     version: int | None = None
     parked: dict[str, Parked] = field(default_factory=dict)
+    under_way: dict[str, TableStatus] = field(default_factory=dict)
     failures: int = 0
+    lag_failures: int = 0
     stopped: bool = False
     seconds: float = 0.0
 
     def add(self, report: BatchReport) -> None:
-        """Count a micro-batch; one whose range held nothing new counts for nothing."""
+        """Count a micro-batch or a chunk of a catch-up; a batch whose range held nothing new counts for nothing."""
         if report.version is None:
             return
         self.batches += 1
-        self.offsets += report.offsets
+        if not report.table:
+            self.offsets += report.offsets
         self.files += len(report.files)
         self.bytes += sum(file.bytes for file in report.files.values())
         for file in report.files.values():
@@ -75,6 +81,16 @@ class RunSummary:
         self.tables.update(report.files)
         self.version = report.version
         self.parked.update(report.stops)
+
+    def end(self, state: LedgerState) -> None:
+        """Take note of where the tables stand at the end."""
+        standing = {name: state.tables[name].parked for name in self.parked if name in state.tables}
+        self.parked = {
+            name: parked
+            for name, parked in standing.items()
+            if parked is not None and state.tables[name].status is TableStatus.PARKED
+        }
+        self.under_way = {name: table.status for name, table in state.tables.items() if table.status in ON_THE_WAY}
 
     def values(self) -> dict[str, object]:
         """Plain values for a program."""
@@ -87,7 +103,9 @@ class RunSummary:
             "tables": sorted(self.tables),
             "version": self.version,
             "parked": {name: parked_values(parked) for name, parked in sorted(self.parked.items())},
+            "under_way": {name: status.value for name, status in sorted(self.under_way.items())},
             "retried_failures": self.failures,
+            "failed_group_commits": self.lag_failures,
             "stopped": self.stopped,
             "seconds": round(self.seconds, 3),
         }
@@ -113,7 +131,7 @@ def run_and_tell(
     with installed(StopOnSignals(stop.set, _say_stopping)) as signals, _progress(console, disable=not bar) as progress:
         teller = _Teller(progress, signals)
         try:
-            (run or _tell_and_run)(settings, Listener(teller.on_start, teller.on_batch, teller.on_failure), stop, once)
+            (run or _tell_and_run)(settings, teller.listener(), stop, once)
         except KeyboardInterrupt:
             # While it starts, Spark's own handler has the signal; no batch is in hand then.
             stop.set()
@@ -159,6 +177,9 @@ class _Teller:
         """Seconds since the query started."""
         return 0.0 if self._began is None else time.monotonic() - self._began
 
+    def listener(self) -> Listener:
+        return Listener(self.on_start, self.on_batch, self.on_failure, self.summary.end, self.on_lag_failure)
+
     def on_start(self, waiting: int) -> None:
         self._signals.install()
         if self._began is None:
@@ -185,6 +206,11 @@ class _Teller:
             facts = {"table": table, **parked_values(parked)}
             _log.warning("%s is parked: %s. Remedy: %s", table, parked.message, parked.remedy, extra={"facts": facts})
 
+    def on_lag_failure(self, error: BridgeError) -> None:
+        self.summary.lag_failures += 1
+        facts = error_facts(error)
+        _log.warning("the lag that tools show is too high until a later batch: %s", error, extra={"facts": facts})
+
     def on_failure(self, error: BridgeError, pause: float) -> None:
         self.summary.failures += 1
         facts = {**error_facts(error), "retry_seconds": pause}
@@ -196,8 +222,9 @@ def batch_text(report: BatchReport) -> str:
     rows = sum(count for file in report.files.values() for count in file.rows.values())
     size = sum(file.bytes for file in report.files.values())
     parked = f"; parked: {', '.join(f'{name} ({stop.reason})' for name, stop in report.stops.items())}"
+    beside = f"{report.table} catches up, " if report.table else ""
     return (
-        f"version {report.version}: {count_text(report.offsets, 'offset')} -> {count_text(rows, 'row')} in "
+        f"version {report.version}: {beside}{count_text(report.offsets, 'offset')} -> {count_text(rows, 'row')} in "
         f"{count_text(len(report.files), 'file')}, {size_text(size)}, {report.seconds:.1f} s"
         f"{parked if report.stops else ''}"
     )
@@ -207,6 +234,7 @@ def batch_values(report: BatchReport) -> dict[str, object]:
     """The same for a log collector."""
     return {
         "version": report.version,
+        "catching_up": report.table or None,
         "offsets": report.offsets,
         "rows": sum(count for file in report.files.values() for count in file.rows.values()),
         "files": len(report.files),
@@ -227,7 +255,8 @@ def summary_text(summary: RunSummary) -> str:
             f"{count_text(summary.batches, 'batch', 'batches')}, {seconds_text(summary.seconds)}"
         )
     parked = f"; parked: {', '.join(sorted(summary.parked))}" if summary.parked else ""
-    return f"{text}{parked}{'; stopped as asked' if summary.stopped else ''}"
+    under_way = f"; still under way: {_under_way_text(summary)}" if summary.under_way else ""
+    return f"{text}{parked}{under_way}{'; stopped as asked' if summary.stopped else ''}"
 
 
 def summary_table(summary: RunSummary) -> Table:
@@ -243,9 +272,17 @@ def summary_table(summary: RunSummary) -> Table:
     table.add_row("time", seconds_text(summary.seconds))
     if summary.failures:
         table.add_row("failures retried", f"{summary.failures:,}")
+    if summary.lag_failures:
+        table.add_row("failed group commits", f"{summary.lag_failures:,}")
+    if summary.under_way:
+        table.add_row("still under way", escape(_under_way_text(summary)))
     for name, parked in sorted(summary.parked.items()):
         table.add_row(f"[yellow]parked[/] {escape(name)}", escape(f"{parked.message}\nWhat to do: {parked.remedy}"))
     return table
+
+
+def _under_way_text(summary: RunSummary) -> str:
+    return ", ".join(f"{name} ({status.value.replace('_', ' ')})" for name, status in sorted(summary.under_way.items()))
 
 
 def _progress(console: Console, *, disable: bool) -> Progress:

@@ -8,19 +8,26 @@ import socket
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from pyspark.sql import SparkSession
 
 from connectors.errors import BridgeError
 from connectors.kafka.dead_letters import ensure_topic
 from connectors.kafka.jars import JarSet, resolve_jars
+from connectors.kafka.time_offsets import offsets_at
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics, topic_ids
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.open import open_storage
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.batch import BatchReport
+from streaming.beginning import Beginning, begin
 from streaming.checkpoint import Checkpoint
 from streaming.job_options import job_options, partner_file, storage_location
 from streaming.kafka_options import kafka_config, source_options, subscription
+from streaming.lag_group import LagGroup
+from streaming.lifecycle.wiring import chores_for
 from streaming.policies import OnBadRecord
 from streaming.query import Job, Retries, StopSignal, run
 from streaming.session import spark_session
@@ -28,6 +35,9 @@ from streaming.settings import BridgeSettings
 from streaming.startup import OpenZone, open_zone
 
 _log = logging.getLogger(__name__)
+
+LAG_GROUP_SECONDS = 5.0
+"""How long a batch waits at most until the group for lag tools has the ledger's offsets."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +48,15 @@ class Listener:
         on_start: offsets that wait when the query starts.
         on_batch: what each micro-batch did.
         on_failure: a failure that is retried, and after how many seconds.
+        on_end: what the ledger knows when a query has ended without a failure.
+        on_lag_failure: why the offsets of the group for lag tools could not be set; nothing else depends on them.
     """
 
     on_start: Callable[[int], None]
     on_batch: Callable[[BatchReport], None]
     on_failure: Callable[[BridgeError, float], None]
+    on_end: Callable[[LedgerState], None] = lambda state: None
+    on_lag_failure: Callable[[BridgeError], None] = lambda error: None
 
 
 def run_bridge(
@@ -81,29 +95,46 @@ def run_bridge(
             threads=settings.publish.threads,
         )
 
+    beginning = Beginning(settings.kafka.starting, settings.kafka.starting_ms, settings.kafka.starting_offsets)
+
+    def begin_as_asked(ledger: Ledger, present: Mapping[str, TopicDescription]) -> None:
+        begin(ledger, present, beginning, partial(offsets_at, admin))
+
+    retries = Retries(
+        attempts=settings.retry.attempts,
+        first=settings.retry.backoff.total_seconds(),
+        longest=settings.retry.max_backoff.total_seconds(),
+    )
     job = Job(
         options=options,
         checkpoint=Checkpoint(settings.checkpoint),
         source_options=source_options(settings),
-        starting=settings.kafka.starting,
+        begin=begin_as_asked,
+        on_commit=_lag_group(settings, listener),
         interval=None if once else settings.trigger.interval.total_seconds(),
-        retries=Retries(
-            attempts=settings.retry.attempts,
-            first=settings.retry.backoff.total_seconds(),
-            longest=settings.retry.max_backoff.total_seconds(),
-        ),
+        retries=retries,
         open=claim,
+        chores=chores_for(settings, options, admin, session, retries, listener, once=once),
         describe=describe,
         topic_ids=lambda names: topic_ids(admin, names),
         on_start=listener.on_start,
         on_batch=listener.on_batch,
         on_failure=listener.on_failure,
+        on_end=listener.on_end,
     )
     try:
         run(session, job, stop)
     finally:
         if spark is None:
             session.stop()
+
+
+def _lag_group(settings: BridgeSettings, listener: Listener) -> Callable[[LedgerState], None]:
+    """What keeps the group for lag tools at the ledger's offsets, if the settings name one."""
+    if settings.kafka.commit_group is None:
+        return lambda state: None
+    admin = Admin(kafka_config(settings), timeout=LAG_GROUP_SECONDS)
+    return LagGroup(admin, settings.kafka.commit_group, listener.on_lag_failure).follow
 
 
 def open_storages(settings: BridgeSettings) -> tuple[Storage, Storage]:

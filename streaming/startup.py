@@ -26,10 +26,11 @@ from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import inspect_tables, recover
 from connectors.landing_zone.storage.protocol import Storage
 from connectors.landing_zone.vacuum import vacuum
-from streaming.checkpoint import Checkpoint, agrees
+from streaming.checkpoint import Checkpoint, agrees, drainable
 from streaming.plan import JobOptions
 from streaming.planning import require_same_topic
 from streaming.publishing import ZonePublisher, park_tables, settle, table_metadata, waiting_files
+from streaming.resuming import first_place, resume_of
 
 _log = logging.getLogger(__name__)
 
@@ -43,8 +44,13 @@ PRUNE_EVERY = 100
 
 @dataclass(frozen=True)
 class OpenZone:
-    """A landing zone that this driver has claimed, with nothing of its past left to do."""
+    """A landing zone that this driver has claimed, with nothing of its past left to do.
 
+    Attributes:
+        zone: the landing zone itself; state: where the ledger is.
+    """
+
+    zone: Storage
     state: Storage
     ledger: Ledger
     publisher: ZonePublisher
@@ -82,7 +88,7 @@ def open_zone(
     at_rest = {
         name: table
         for name, table in ledger.state.tables.items()
-        if table.status is not TableStatus.PARKED and name not in ledger.state.pending
+        if table.status not in (TableStatus.PARKED, TableStatus.DELETING) and name not in ledger.state.pending
     }
     park_tables(ledger, inspect_tables(zone, at_rest, threads=threads))
     park_excluded(ledger, job)
@@ -90,7 +96,7 @@ def open_zone(
     if removed:
         _log.info("removed %d staged file(s) of attempts that were never committed", len(removed))
     prune(state, now_ms=_now_ms())
-    return OpenZone(state, ledger, ZonePublisher(Publisher(zone, threads), job))
+    return OpenZone(zone, state, ledger, ZonePublisher(Publisher(zone, threads), job))
 
 
 def park_excluded(ledger: Ledger, job: JobOptions) -> None:
@@ -102,7 +108,8 @@ def park_excluded(ledger: Ledger, job: JobOptions) -> None:
     excluded = {
         name: table
         for name, table in state.tables.items()
-        if table.status is not TableStatus.PARKED and job.decode.rules.decoding_for(SourceTable(*table.source)) is None
+        if table.status not in (TableStatus.PARKED, TableStatus.DELETING, TableStatus.CLEARED)
+        and job.decode.rules.decoding_for(SourceTable(*table.source)) is None
     }
     if not excluded:
         return
@@ -110,18 +117,18 @@ def park_excluded(ledger: Ledger, job: JobOptions) -> None:
 
 
 def _excluded(table: TableState, state: LedgerState) -> TableState:
-    resume = {topic: dict(state.topics[topic].partitions) for topic in table.partitions if topic in state.topics}
-    topic = next(iter(resume), "")
-    partition = next(iter(resume.get(topic, {})), 0)
+    resume = resume_of(table, state.topics)
+    topic, partition, offset = first_place(resume)
     parked = Parked(
         reason="excluded",
         message="the settings exclude the table since then, so its events are not landed",
-        remedy="nothing, if the mirrored table may stay as it is; otherwise include it and rebuild it from an empty "
-        "folder",
+        remedy="nothing, if the mirrored table may stay as it is; otherwise include it again, restart, and "
+        "`cdc-bridge resume CONFIG TABLE`",
         topic=topic,
         partition=partition,
-        offset=resume.get(topic, {}).get(partition, 0),
+        offset=offset,
         resume=resume,
+        skipped=0 if table.parked is None else table.parked.skipped,
     )
     return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)
 
@@ -189,11 +196,19 @@ def starting_offsets(state: LedgerState, present: Mapping[str, TopicDescription]
     return json.dumps(offsets, sort_keys=True)
 
 
-def settle_checkpoint(checkpoint: Checkpoint, state: LedgerState, present: Mapping[str, TopicDescription]) -> None:
-    """Keep Spark's checkpoint if it goes on where the ledger ends; else set it aside, so that a new one is made."""
+def settle_checkpoint(
+    checkpoint: Checkpoint, state: LedgerState, present: Mapping[str, TopicDescription], *, drain: bool
+) -> None:
+    """Keep Spark's checkpoint if it goes on where the ledger ends; else set it aside, so that a new one is made.
+
+    Args:
+        drain: whether the query only drains what is there (Spark's ``availableNow``).
+    """
     start = checkpoint.next_start()
     recorded = {topic: offsets.partitions for topic, offsets in state.topics.items() if topic in present}
-    if start is not None and agrees(start, recorded, {topic: found.partitions for topic, found in present.items()}):
+    partitions = {topic: found.partitions for topic, found in present.items()}
+    usable = start is not None and agrees(start, recorded, partitions)
+    if usable and (not drain or drainable(checkpoint.repeated(), partitions)):
         return
     aside = checkpoint.set_aside()
     if aside is not None:

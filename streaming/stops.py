@@ -6,23 +6,28 @@ Pure functions over events in apply order; the lander asks them in this order fo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.events import Bools, Int64s, Op, SnapshotKind
-from connectors.landing_zone.evolution import Evolution, RefusalReason, Refused
-from connectors.landing_zone.ledger.state import SnapshotIdentity, TableState
+from connectors.landing_zone.evolution import Evolution, RefusalReason, Refused, TypeChangePolicy
+from connectors.landing_zone.ledger.state import RebuildKind, SnapshotIdentity, TableState
 from streaming.files import column_separator, file_extension
 from streaming.plan import TableOptions
-from streaming.policies import FileFormat, OnMissingKey, OnResnapshot, OnTruncate
+from streaming.policies import FileFormat, OnKeyChange, OnMissingKey, OnResnapshot, OnTruncate, OnTypeChange, TableMode
 from streaming.rows import OrderedRows
 from streaming.snapshots import SnapshotVerdict, Streamed, initial_rows, judge, snapshot_runs
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Why and where a table cannot go on: the event at ``index`` of the events that were looked at."""
+    """Why and where a table cannot go on: the event at ``index`` of the events that were looked at.
+
+    Attributes:
+        rebuild: the rebuild that the table's policy asks for, if it does.
+    """
 
     index: int
     reason: str
@@ -31,9 +36,17 @@ class Stop:
     topic: str
     partition: int
     offset: int
+    rebuild: RebuildKind | None = None
 
     @staticmethod
-    def at(events: OrderedRows, index: int, reason: str, message: str, remedy: str) -> Stop:
+    def at(
+        events: OrderedRows,
+        index: int,
+        reason: str,
+        message: str,
+        remedy: str,
+        rebuild: RebuildKind | None = None,
+    ) -> Stop:
         return Stop(
             index,
             reason,
@@ -42,6 +55,7 @@ class Stop:
             events.topics[events.topic_index[index]],
             int(events.partitions[index]),
             int(events.offsets[index]),
+            rebuild,
         )
 
 
@@ -59,12 +73,35 @@ def first_stop(
         snapshot: the snapshot that loads the table, if known.
         streamed: what has streamed before these events.
     """
+    if options.mode is TableMode.HISTORY:
+        # A history has no key, and takes truncates and snapshots as it takes every event.
+        return None
     stops = (
         _truncate_stop(events, options),
         _key_stop(events, options, keys),
         _snapshot_stop(events, options, keys, snapshot, streamed),
     )
     return min((stop for stop in stops if stop is not None), key=lambda stop: stop.index, default=None)
+
+
+def type_policy(options: TableOptions) -> TypeChangePolicy:
+    """How the table's columns follow their sources; a rebuild begins with refusing the change."""
+    if options.on_type_change is OnTypeChange.REBUILD:
+        return TypeChangePolicy.PARK
+    return TypeChangePolicy(options.on_type_change.value)
+
+
+def refusal_stop(events: OrderedRows, refused: Refused, options: TableOptions) -> Stop:
+    """The stop at the first event, whose columns the table cannot take."""
+    match refused.reason:
+        case RefusalReason.TYPE_CHANGED:
+            rebuilds = options.on_type_change is OnTypeChange.REBUILD
+        case RefusalReason.KEY_CHANGED:
+            rebuilds = options.on_key_change is OnKeyChange.REBUILD
+        case _:
+            assert_never(refused.reason)
+    rebuild = RebuildKind.SNAPSHOT if rebuilds else None
+    return Stop.at(events, 0, refused.reason.value, refused.message, refused.remedy, rebuild)
 
 
 def format_stop(events: OrderedRows, options: TableOptions, state: TableState) -> Stop | None:
@@ -127,9 +164,12 @@ def text_refusal(options: TableOptions, evolution: Evolution) -> Refused | None:
     )
 
 
-def without_truncates(events: OrderedRows) -> tuple[OrderedRows, Int64s]:
-    """The events less the truncates, and the places of those among the events that stay, ascending."""
-    truncates = events.ops == Op.TRUNCATE
+def without_truncates(events: OrderedRows, options: TableOptions) -> tuple[OrderedRows, Int64s]:
+    """The events less the truncates, and the places of those among the events that stay, ascending.
+
+    A truncate is a row of a history as any other event.
+    """
+    truncates = (events.ops == Op.TRUNCATE) & (options.mode is not TableMode.HISTORY)
     where = np.flatnonzero(truncates)
     if not len(where):
         return events, where
@@ -165,16 +205,22 @@ def streamed_runs(events: OrderedRows) -> list[str]:
     return [run for run in runs if run is not None]
 
 
+def truncate_rebuild(options: TableOptions) -> RebuildKind | None:
+    """The rebuild that empties a table whose rows are all gone at the source, if the policy asks for one."""
+    return RebuildKind.KAFKA if options.on_truncate is OnTruncate.REBUILD else None
+
+
 def _truncate_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
     where = np.flatnonzero(events.ops == Op.TRUNCATE)
-    if not len(where) or options.on_truncate is not OnTruncate.PARK:
+    if not len(where) or options.on_truncate is OnTruncate.IGNORE:
         return None
     return Stop.at(
         events,
         int(where[0]),
         "truncate",
         "the source truncated the table, and the landing zone has no marker for that",
-        "rebuild the mirrored table from an empty folder, or set policies.on_truncate to ignore if the rows may stay",
+        "resync the table, or set policies.on_truncate to ignore, if the rows may stay, and resume it",
+        truncate_rebuild(options),
     )
 
 
@@ -184,13 +230,17 @@ def _key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] 
         return None
     first = int(rows[0])
     now = events.schema.key
-    if keys and now and keys != now:
+    rebuild = RebuildKind.SNAPSHOT if options.on_key_change is OnKeyChange.REBUILD else None
+    # A table that had no key takes rows with one as before, unless it is to get that key.
+    if now and keys is not None and keys != now and (keys or rebuild):
         return Stop.at(
             events,
             first,
             "key_changed",
             f"the key columns changed from ({', '.join(keys)}) to ({', '.join(now)}); a mirrored table's key never can",
-            "restore the key at the source, or declare the old key columns for this table in the settings",
+            "resync the table, restore the key at the source, or declare the old key columns for this table in the "
+            "settings and resume it",
+            rebuild,
         )
     if now and keys != ():
         return None
@@ -209,6 +259,7 @@ def _key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] 
             "missing_key",
             f"a record without key arrived for a table with the key ({', '.join(keys)})",
             "restore the key at the source, or declare the key columns for this table in the settings",
+            rebuild,
         )
     changes = np.flatnonzero((events.ops == Op.UPDATE) | (events.ops == Op.DELETE))
     if not len(changes):
@@ -230,8 +281,9 @@ def _snapshot_stop(
     streamed: Streamed,
 ) -> Stop | None:
     keyless = not (events.schema.key if keys is None else keys)
-    if options.on_resnapshot is not OnResnapshot.PARK and not keyless:
+    if options.on_resnapshot is OnResnapshot.UPSERT and not keyless:
         return None
+    rebuild = RebuildKind.KAFKA if options.on_resnapshot is OnResnapshot.REBUILD else None
     recorded = snapshot
     for run in snapshot_runs(events):
         earlier = events.slice(0, run.start)
@@ -247,7 +299,8 @@ def _snapshot_stop(
                 run.start,
                 "second_snapshot",
                 "the rows of a table without key were snapshotted again, and appending them would double every row",
-                "rebuild the mirrored table from an empty folder, or declare the table's key columns in the settings",
+                "resync the table, or declare its key columns in the settings and resync it",
+                rebuild if verdict is SnapshotVerdict.SECOND else None,
             )
         if verdict is SnapshotVerdict.SECOND:
             return Stop.at(
@@ -255,8 +308,9 @@ def _snapshot_stop(
                 run.start,
                 "second_snapshot",
                 "a second initial snapshot arrived; rows deleted since the first one were never sent as deletes",
-                "rebuild the mirrored table from an empty folder, or set policies.on_resnapshot to upsert to accept "
-                "that rows which no longer exist at the source stay",
+                "resync the table, or set policies.on_resnapshot to upsert, which accepts that rows stay that no "
+                "longer exist at the source, and resume it",
+                rebuild,
             )
         if verdict is SnapshotVerdict.LOAD and recorded is None:
             recorded = loading_snapshot(events.slice(run.start, run.stop), None, seen.own | seen.any)

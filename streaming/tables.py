@@ -12,7 +12,7 @@ from streaming.files import column_separator, file_extension
 from streaming.plan import BatchPlan
 
 
-def merge_name(table: str, source: SourceTable) -> str:
+def _merge_name(table: str, source: SourceTable) -> str:
     """What keeps a table's runs together on their way to a merge: two source tables of one name must not mix."""
     return f"{table} {source.database}.{source}"
 
@@ -32,6 +32,14 @@ class TableDirectory:
             known = self._found[source] = self._look_up(source)
         return known
 
+    def merge_name(self, source: SourceTable) -> str:
+        """What keeps a table's runs together on their way to a merge, and apart from all others.
+
+        Two source tables of one name must not mix, unless the settings say that they land together.
+        """
+        name, state = self.find(source)
+        return name if state.sources else _merge_name(name, source)
+
     def _look_up(self, source: SourceTable) -> tuple[str, TableState]:
         identity = (source.database, source.schema, source.name)
         options = self._plan.job.options_for(source)
@@ -45,6 +53,14 @@ class TableDirectory:
             return name, msgspec.structs.replace(known, extension=extension, column_separator=separator)
         naming = TableNaming(options.schema_template, options.table_template)
         folder = folder_of(naming, source.database, source.schema, source.name)
-        return table_of_folder(folder), TableState(
-            source=identity, folder=folder, extension=extension, column_separator=separator
+        name = table_of_folder(folder)
+        shared = self._plan.tables.get(name)
+        if options.merge_sources and shared is not None and shared.sources:
+            return name, shared
+        return name, TableState(
+            source=identity,
+            folder=folder,
+            extension=extension,
+            column_separator=separator,
+            sources=(identity,) if options.merge_sources else (),
         )

@@ -29,6 +29,9 @@ class EarlierValues:
 
     Nothing is remembered until a first placeholder appears; then what has been written so far is read back once. From
     then on memory grows with the number of keys in the batch times the size of the filled columns.
+
+    Args:
+        keys: what tells the rows apart; without any, no row says which row is an earlier one of its own.
     """
 
     def __init__(self, keys: tuple[str, ...], read_earlier: ReadEarlier) -> None:
@@ -36,12 +39,20 @@ class EarlierValues:
         self._read_earlier = read_earlier
         self._values: dict[str, dict[tuple[object, ...], object]] = {}
 
+    def begin_anew(self, column: str) -> None:
+        """Forget what is known of a column, and remember it from the next events on."""
+        self._values[column] = {}
+
     def fill(self, events: OrderedRows) -> tuple[OrderedRows, dict[str, Bools]]:
         """Fill what can be filled.
 
         Returns:
             the events with values filled in, and per column the mask of cells that stay unavailable.
         """
+        if not self._keys:
+            return _with_rows(events, events.rows), {
+                name: mask for name, mask in events.unavailable.items() if mask.any()
+            }
         for name in events.unavailable:
             if name not in self._values and events.unavailable[name].any():
                 self._values[name] = self._from_earlier(name)

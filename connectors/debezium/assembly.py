@@ -116,7 +116,7 @@ def _missing_after(group: EventGroup, place: int) -> str:
 def _shapes(batch: Batch, group: EventGroup, ops: Int8s, decoding: TableDecoding) -> Int64s:
     """The key's shape per event. A truncate has no key of its own and goes with the rows around it."""
     shapes = batch.keys.shape_of[group.rows]
-    if decoding.keys:
+    if decoding.keys or decoding.append:
         shapes = np.where(shapes == UNREADABLE, NO_KEY, shapes)
     borrowing = (ops == Op.TRUNCATE) & (shapes < 0)
     if borrowing.any():
@@ -144,11 +144,11 @@ def _piece(
         wanted = decoding.keys or (shape.names if shape is not None else ())
         key = tuple(name for name in wanted if name in names)
         missing = [name for name in wanted if name not in names and not _names_the_table(name, group)]
-        if missing and (ops != Op.TRUNCATE).any():
+        if missing and not decoding.append and (ops != Op.TRUNCATE).any():
             return _without_key(batch, group, ops, decoding, missing[0])
     usable = shape if shape is not None and (group.documents or set(key) <= set(shape.names)) else None
     try:
-        reader = RowReader(batch, group, fields, ops, key, usable)
+        reader = RowReader(batch, group, fields, ops, key, usable, decoding)
         found = reader.read()
         by_name = {field.name: column for field, column in zip(fields, found.columns, strict=True)}
         changed, old = reader.old_keys(by_name)
@@ -172,7 +172,7 @@ def _piece(
         run_ids=batch.run_ids.take(pa.array(group.rows)),
         source_ms=source_millis(group.source["ts_ms"]),
         key_changed=changed,
-        old_keys=pa.RecordBatch.from_arrays(old, names=list(key)) if old else None,
+        old_keys=old,
         unavailable=found.unavailable,
         clamped=found.clamped,
     )

@@ -91,6 +91,14 @@ class AvroReader:
                 pending += [(middle, stop), (start, middle)]
         return parts, bad
 
+    def read_whole(self, datum: bytes) -> object:
+        """One datum as plain Python values of the physical types.
+
+        Raises:
+            BadDatumError: it is not what its schema says.
+        """
+        return self._datums.read(datum)
+
     def _columns(self, datums: list[bytes], columns: list[str]) -> ArrowRecords | None:
         if self._block is None:
             return None

@@ -14,6 +14,7 @@ from connectors.debezium.converted import Bools, Column, Converted, present_cell
 
 _BIG_ENDIAN, _LITTLE_ENDIAN = 0, 1
 _POINT_TYPE = 1
+_NO_LENGTH = 2**31 - 1
 _SRID_FLAG = 0x2000_0000
 _WKB_HEAD = 5
 
@@ -39,19 +40,21 @@ def bit_strings(array: Column, length: int | None) -> Converted:
     """Text of 0 and 1, most significant bit first, from ``io.debezium.data.Bits``: little-endian bytes.
 
     Args:
-        length: the bits that the column declares, from the schema; ``bit(n)`` then has n digits, a shorter
-            ``bit varying`` value as many as its bytes hold. ``None``: eight digits a byte.
+        length: the bits that the column declares, from the schema; a value then has so many digits, since the
+            connector leaves out leading zero bytes (and with them the length of a ``bit varying``). ``None``, or
+            PostgreSQL's mark for ``bit varying`` without a length: eight digits a byte.
 
     Rows with bits beyond the length are bad.
     """
+    limit = None if length == _NO_LENGTH else length
     texts: list[str | None] = []
     for cell in array.to_pylist():
         if cell is None:
             texts.append(None)
             continue
-        digits = format(int.from_bytes(cell, "little"), "b").rjust(8 * len(cell), "0") if cell else ""
-        surplus = 0 if length is None else max(len(digits) - length, 0)
-        texts.append(None if "1" in digits[:surplus] else digits[surplus:])
+        digits = format(int.from_bytes(cell, "little"), "b") if any(cell) else ""
+        width = 8 * len(cell) if limit is None else limit
+        texts.append(None if len(digits) > width else digits.rjust(width, "0"))
     values = pa.array(texts, type=pa.string())
     bad = present_cells(array) & ~present_cells(values)
     return with_bad(values, 0, bad, f"more than {length} bits", array)

@@ -6,10 +6,13 @@ became of the rest. Every record ends up in exactly one of a chunk's rows, the b
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from connectors.debezium.assembly import pieces_of
 from connectors.debezium.avro_codec import AvroCodec
+from connectors.debezium.avro_datum import BadDatumError
 from connectors.debezium.avro_registry import AvroReaders
 from connectors.debezium.batch import Batch
 from connectors.debezium.chunks import in_offset_order
@@ -20,6 +23,7 @@ from connectors.debezium.headers import RecordHeaders
 from connectors.debezium.json_codec import JsonCodec
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.record_key import KeyReader
+from connectors.debezium.schema_changes import payload_of, read_table_changes
 from connectors.debezium.tombstones import named_by_topic, tombstone_groups
 from connectors.debezium.unavailable import Placeholder
 from connectors.debezium.verdicts import Rejection, Verdicts
@@ -77,7 +81,22 @@ class Decoder:
             chunks=in_offset_order(pieces),
             bad=[_bad_record(records, row, wrong) for row, wrong in sorted(batch.verdicts.bad.items())],
             skipped=batch.verdicts.skipped,
+            table_changes=[
+                change
+                for row in sorted(batch.verdicts.schema_changes)
+                for change in read_table_changes(self._whole(values[row], row, framed), options.connector)
+            ],
         )
+
+    def _whole(self, value: bytes | None, row: int, framed: Framed) -> object:
+        """A value as plain Python values; None where it cannot be read."""
+        part = next((part for part in framed.avro if row in part.rows), None)
+        if value is None or part is None:
+            return None if value is None else payload_of(value)
+        reader = self._readers.reader(part.schema_id)
+        with contextlib.suppress(BadDatumError):
+            return None if isinstance(reader, Rejection) else reader.read_whole(value[part.start :])
+        return None
 
     def _groups(self, batch: Batch, values: list[bytes | None], framed: Framed) -> list[EventGroup]:
         """The row events among the values, by format and wire schema."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from connectors.debezium.schema import RowSchema, SourceTable
+from connectors.debezium.table_change import TableChange
 
 Int8s = npt.NDArray[np.int8]
 Int64s = npt.NDArray[np.int64]
@@ -82,8 +83,9 @@ class ChangeChunk:
 
     Attributes:
         rows: n rows; one column per field of ``schema``, same names and order, each of
-            :func:`connectors.debezium.types.pinned_type`. For a delete only the key's columns hold values; for a
-            truncate none does; otherwise it is the after image.
+            :func:`connectors.debezium.types.pinned_type`. For a delete only the key's columns hold values, or the
+            before image does where the table's decoding asks for it; for a truncate none does; otherwise it is the
+            after image.
         ops: :class:`Op` per row.
         offsets: Kafka offset per row (int64, ascending).
         positions: (n, 2) uint64: the event's log position as two big-endian words, comparable within one connector;
@@ -93,7 +95,8 @@ class ChangeChunk:
         run_ids: the connector run (header ``__debezium.context.runId``) per row; null where the header is absent.
         source_ms: ``source.ts_ms`` per row, milliseconds; 0 where unknown. For lag only, never an order.
         key_changed: indexes of updates whose key differs between before and after.
-        old_keys: the key's columns before the change, one row per entry of ``key_changed``; types as in ``rows``.
+        old_keys: the key's columns before the change, one row per entry of ``key_changed``; types as in ``rows``. All
+            columns where the table's decoding asks for before images.
         unavailable: per column, a mask of the cells that hold no value because the source did not send it (TOAST) and
             ``before`` had none either. Those cells are null in ``rows``.
         clamped: number of cells that a type's written range rule has changed.
@@ -137,8 +140,13 @@ class BadRecord:
 
 @dataclass
 class Decoded:
-    """What became of some raw records: every one of them is in exactly one of the three."""
+    """What became of some raw records: every one of them is in exactly one of the first three.
+
+    Attributes:
+        table_changes: what the skipped schema-change records tell, in offset order.
+    """
 
     chunks: list[ChangeChunk] = field(default_factory=list)
     bad: list[BadRecord] = field(default_factory=list)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
+    table_changes: list[TableChange] = field(default_factory=list)

@@ -42,6 +42,11 @@ _SIX_DIGITS, _NINE_DIGITS = r"(\.\d{1,6})?", r"\.\d{7,9}"
 _ZONE = r"(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)"
 _SHORTEST, _LONGEST = len("2020-01-01T00:00"), len("2020-01-01T00:00:00.000000Z")
 
+# PostgreSQL's infinite dates after the connector's calendar arithmetic: minus infinity from a snapshot is a year far
+# behind PostgreSQL's last one, 5874897, and infinity from the stream is one day before minus infinity.
+_SNAPSHOT_MINUS_INFINITY_YEAR = 292_269_055
+_STREAM_INFINITY = (-5_877_611, 6, 21)
+
 _INFINITY = re.compile(r"([+-]?)inf(?:inity)?", re.IGNORECASE)
 _DATE = re.compile(r"(?P<year>[+-]?\d{4,10})-(?P<month>\d{2})-(?P<day>\d{2})(?:Z|[+-]\d{2}:?\d{2})?(?P<era> BC)?")
 _TIMESTAMP = re.compile(
@@ -161,7 +166,9 @@ def _day_number(match: re.Match[str]) -> int | None:
     year, month, day = int(match["year"]), int(match["month"]), int(match["day"])
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
-    if match["era"] or year < 1:
+    if (year, month, day) == _STREAM_INFINITY:
+        return LAST_DAY + 1
+    if match["era"] or year < 1 or year == _SNAPSHOT_MINUS_INFINITY_YEAR:
         return FIRST_DAY - 1
     if year > 9999:
         return LAST_DAY + 1

@@ -37,13 +37,16 @@ class JsonImages:
         self._rows = rows if self.present.all() else [struct.empty if row is None else row for row in rows]
         self._struct = struct
         self._again = again
+        self._whole: JsonImages | None = None
 
     def column(self, column: Field) -> Physical:
         if column.name in self._struct:
             return self._struct.column(self._rows, column)
         if self._again is None:
             return absent_column(column, len(self.present))
-        return self._again(np.arange(len(self.present))).column(column)
+        if self._whole is None:
+            self._whole = self._again(np.arange(len(self.present)))
+        return self._whole.column(column)
 
     def select(self, places: Int64s) -> JsonImages:
         present = self.present[places].tolist()

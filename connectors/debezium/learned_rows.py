@@ -67,8 +67,10 @@ def learned_groups(
     places: Int64s = np.array(good, dtype=np.int64)
     shown: list[PlainRow | None] = [event.after for event in events]
     deletes = [place for place, event in enumerate(events) if event.op == "d"]
+    decoding = options.rules.decoding_for(origin.table)
+    whole = decoding is not None and decoding.before_images
     for place, key in zip(deletes, keys.plain(places[deletes]), strict=True):
-        shown[place] = key
+        shown[place] = {**(events[place].before or events[place].after or {}), **key} if whole else key
     groups: list[EventGroup] = []
     for run in learn(shown):
         part = events[run.start : run.stop]

@@ -79,12 +79,16 @@ class TableDecoding:
         learn: take the columns of schemaless JSON from the records themselves.
         keys: key columns, replacing those of the Kafka key; empty to take the Kafka key's.
         excluded_operations: operations that are counted and left out.
+        before_images: let deletes and key changes hold the whole row before, as far as the event has it.
+        append: every event stands for itself, so that no record needs a key.
     """
 
     declared: tuple[Field, ...] = ()
     learn: bool = False
     keys: tuple[str, ...] = ()
     excluded_operations: tuple[Op, ...] = ()
+    before_images: bool = False
+    append: bool = False
 
 
 @dataclass(frozen=True)

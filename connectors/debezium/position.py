@@ -11,7 +11,7 @@ postgresql     last commit LSN, LSN                          transactions arrive
 mysql,         number of the binlog file, ``pos``            ``row`` restarts inside compressed transactions
 mariadb
 sqlserver      ``commit_lsn`` (10 bytes)                     ``change_lsn`` is not monotonic inside a transaction
-db2            ``commit_lsn`` (16 bytes)                     fixed-width hexadecimal
+db2            ``commit_lsn`` (16 or 10 bytes)               fixed-width hexadecimal
 oracle         ``commit_scn``, else ``scn`` (snapshots)      ``scn`` alone goes backwards between transactions
 informix       ``commit_lsn``                                ``change_lsn`` is wrong for concurrent transactions
 mongodb        seconds, ``ord``                              the cluster time
@@ -122,7 +122,9 @@ def _sqlserver(source: Source, count: int) -> _Words:
 
 
 def _db2(source: Source, count: int) -> _Words:
-    return _hexadecimal(source.get("commit_lsn"), count, 16)
+    """A server's LSNs have 16 bytes, or 10 as those of the connector's documentation; never both."""
+    long = _hexadecimal(source.get("commit_lsn"), count, 16)
+    return long if long.known.any() else _hexadecimal(source.get("commit_lsn"), count, 4)
 
 
 def _oracle(source: Source, count: int) -> _Words:

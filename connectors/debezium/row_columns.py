@@ -12,7 +12,8 @@ from connectors.debezium.batch import Batch
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Bools, Int64s, Op
 from connectors.debezium.learned import PlainImages
-from connectors.debezium.physical import Physical
+from connectors.debezium.options import TableDecoding
+from connectors.debezium.physical import Images, Physical
 from connectors.debezium.record_key import KeyShape
 from connectors.debezium.schema import Field
 from connectors.debezium.types import pinned_type
@@ -47,6 +48,7 @@ class RowReader:
         ops: :class:`Op` per event.
         key: the key's columns, all among ``fields``.
         shape: the shape of the events' Kafka keys; ``None`` where they have none that names all of ``key``.
+        decoding: what the settings say about the table.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class RowReader:
         ops: np.ndarray[tuple[int], np.dtype[np.int8]],
         key: tuple[str, ...],
         shape: KeyShape | None,
+        decoding: TableDecoding,
     ) -> None:
         self._batch = batch
         self._group = group
@@ -64,16 +67,17 @@ class RowReader:
         self._ops = ops
         self._key = key
         self._shape = shape
+        self._decoding = decoding
         self._deletes = np.flatnonzero(ops == Op.DELETE)
         self._without_row = (ops == Op.DELETE) | (ops == Op.TRUNCATE)
         self._found = RowColumns()
 
     def read(self) -> RowColumns:
-        """All columns; deletes hold their key only, truncates nothing."""
+        """All columns; deletes hold their key only, unless before images are asked for, and truncates nothing."""
         found = self._found
         # An image is absent, and so null already, but for flattened deletes that hold the row before.
-        shown = self._without_row & self._group.after.present
-        blank = pa.array(self._without_row) if shown.any() else None
+        hidden = self._ops == Op.TRUNCATE if self._decoding.before_images else self._without_row
+        blank = pa.array(hidden) if (hidden & self._group.after.present).any() else None
         for column in self._fields:
             if self._group.documents and column.name == "_id":
                 values = self._document_ids(column)
@@ -81,39 +85,49 @@ class RowReader:
                 values = self._pinned(self._available(column), column, np.arange(len(self._ops)))
                 if blank is not None:
                     values = pc.if_else(blank, pa.scalar(None, values.type), values)
+                if self._decoding.before_images and len(self._deletes):
+                    values = self._with_rows_before(values, column)
                 if column.name in self._key and len(self._deletes):
                     values = self._with_deleted_keys(values, column)
-            if column.name in self._key and values.null_count:
+            if column.name in self._key and values.null_count and not self._decoding.append:
                 self._refuse_null_keys(values, column)
             found.columns.append(values)
-        if len(self._deletes) and not self._key:
+        if len(self._deletes) and not self._key and not self._decoding.append:
             for place in self._deletes:
                 found.reject(int(place), BadReason.MISSING_KEY, "a delete without a key does not say which row is gone")
         return found
 
-    def old_keys(self, columns: dict[str, pa.Array]) -> tuple[Int64s, list[pa.Array]]:
-        """The updates whose key differs between before and after, and the key's columns before.
+    def old_keys(self, columns: dict[str, pa.Array]) -> tuple[Int64s, pa.RecordBatch | None]:
+        """The updates whose key differs between before and after, and the key's columns before, or all of them.
 
         A before image that lacks a key value proves nothing: replica identities send partial ones.
         """
         updates = np.flatnonzero((self._ops == Op.UPDATE) & self._group.before.present)
         if not self._key or len(updates) == 0 or self._group.documents:
-            return np.empty(0, dtype=np.int64), []
+            return np.empty(0, dtype=np.int64), None
         before = self._group.before if len(updates) == len(self._ops) else self._group.before.select(updates)
         by_name = {column.name: column for column in self._fields}
         known = np.ones(len(updates), dtype=np.bool_)
         differs = np.zeros(len(updates), dtype=np.bool_)
-        old: list[pa.Array] = []
+        old: dict[str, pa.Array] = {}
         for name in self._key:
             values = self._pinned(before.column(by_name[name]), by_name[name], updates)
             after = columns[name] if len(updates) == len(self._ops) else columns[name].take(pa.array(updates))
             known &= np.asarray(values.is_valid())
             differs |= np.asarray(pc.fill_null(pc.not_equal(values, after), False))
-            old.append(values)
+            old[name] = values
         changed = np.flatnonzero(differs & known)
         if len(changed) == 0:
-            return np.empty(0, dtype=np.int64), []
-        return updates[changed], [values.take(pa.array(changed)) for values in old]
+            return np.empty(0, dtype=np.int64), None
+        where = updates[changed]
+        old = {name: values.take(pa.array(changed)) for name, values in old.items()}
+        if self._decoding.before_images:
+            shown = self._group.before.select(where)
+            old = {
+                column.name: old[column.name] if column.name in old else self._before(shown, column, where)
+                for column in self._fields
+            }
+        return where, pa.RecordBatch.from_pydict(old)
 
     def _available(self, column: Field) -> Physical:
         """The after image's column without placeholders: filled from before where that has a value.
@@ -125,6 +139,7 @@ class RowReader:
         mask = self._batch.placeholder.mask(physical.values, column)
         if mask is None:
             return physical
+        gone = mask & self._without_row
         mask &= ~self._without_row
         places = np.flatnonzero(mask)
         before = self._group.before.select(places).column(column)
@@ -139,7 +154,29 @@ class RowReader:
         missing[places[real]] = False
         if missing.any():
             self._found.unavailable[column.name] = missing
-        return Physical(pc.if_else(pa.array(mask), filled, physical.values), physical.bad)
+        values = pc.if_else(pa.array(mask), filled, physical.values)
+        if gone.any():
+            values = pc.if_else(pa.array(gone), pa.scalar(None, values.type), values)
+        return Physical(values, physical.bad)
+
+    def _before(self, images: Images, column: Field, places: Int64s) -> pa.Array:
+        """The column before the events at ``places``; null where the source did not send the value."""
+        physical = images.column(column)
+        mask = self._batch.placeholder.mask(physical.values, column)
+        if mask is not None:
+            nothing = pa.scalar(None, physical.values.type)
+            physical = Physical(pc.if_else(pa.array(mask), nothing, physical.values), physical.bad)
+        return self._pinned(physical, column, places)
+
+    def _with_rows_before(self, values: pa.Array, column: Field) -> pa.Array:
+        images = self._group.before.select(self._deletes)
+        there = self._deletes[images.present]
+        if not len(there):
+            return values
+        mask = np.zeros(len(self._ops), dtype=np.bool_)
+        mask[there] = True
+        before = self._before(self._group.before.select(there), column, there)
+        return pc.replace_with_mask(values, pa.array(mask), before)
 
     def _pinned(self, physical: Physical, column: Field, places: Int64s) -> pa.Array:
         for place, what in physical.bad.items():
@@ -152,6 +189,8 @@ class RowReader:
 
     def _with_deleted_keys(self, values: pa.Array, column: Field) -> pa.Array:
         own = column
+        if self._shape is None and self._decoding.before_images:
+            return values
         if self._shape is None:
             physical = self._group.before.select(self._deletes).column(column)
         elif self._group.learned:
@@ -186,7 +225,14 @@ class RowReader:
         if self._shape is None:
             return pa.nulls(len(self._ops), pinned_type(column))
         own = self._shape.fields[0] if self._shape.fields else Field("id", column.type)
-        return self._pinned(self._batch.keys.column(self._group.rows, own), column, np.arange(len(self._ops)))
+        # A truncate has no key of its own.
+        keyed = np.flatnonzero(self._ops != Op.TRUNCATE)
+        ids = self._pinned(self._batch.keys.column(self._group.rows[keyed], own), column, keyed)
+        if len(keyed) == len(self._ops):
+            return ids
+        place = np.full(len(self._ops), -1, dtype=np.int64)
+        place[keyed] = np.arange(len(keyed))
+        return ids.take(pa.array(place, mask=place < 0))
 
 
 def _told(values: pa.Array) -> Bools:

@@ -39,11 +39,15 @@ FIRST_MICRO = FIRST_DAY * MICROS_PER_DAY
 LAST_MICRO = (LAST_DAY + 1) * MICROS_PER_DAY - 1
 """9999-12-31T23:59:59.999999 in microseconds since 1970-01-01."""
 
-# PostgreSQL's infinite dates, as the connector's calendar arithmetic leaves them: both far below zero.
-_POSTGRES_DATE_INFINITY = -2_147_472_692
-_POSTGRES_DATE_MINUS_INFINITY = -2_147_472_691
+# PostgreSQL's infinity as a date, after the connector's calendar arithmetic has overflowed: from the stream, and from a
+# snapshot by a connector whose own clock is behind UTC+1, or not. Minus infinity is below the range as it comes.
+_POSTGRES_DATE_INFINITY = (-2_147_472_692, -622_191_234, -622_191_233)
 
 _INT64 = np.iinfo(np.int64)
+# PostgreSQL's last 29 years: the connector counts their whole seconds up to int64's end and no further, then adds the
+# fraction, which wraps around. Its minus infinity lies 22 s above int64's smallest number, nothing else near it; that
+# number itself is some connector's minus infinity.
+_WRAPPED_MICROS = (_INT64.min + 1, _INT64.min + 999_998)
 _OUTSIDE = "outside the years 0001 to 9999"
 
 
@@ -60,7 +64,7 @@ def dates(days: Column, rule: OutOfRange) -> Converted:
     if _within(days, FIRST_DAY, LAST_DAY):
         return Converted(days.cast(pa.date32()))
     values, present = integer_cells(days)
-    values = np.where(values == _POSTGRES_DATE_INFINITY, LAST_DAY + 1, values)
+    values = np.where(np.isin(values, _POSTGRES_DATE_INFINITY), LAST_DAY + 1, values)
     ranged = apply_range(values, present, FIRST_DAY, LAST_DAY, rule)
     converted = arrow_integers(ranged.values, ranged.present, pa.date32())
     return with_bad(converted, ranged.clamped, ranged.outside, f"date {_OUTSIDE}", days)
@@ -83,7 +87,8 @@ def _micros(ticks: Int64s, unit: TimeUnit) -> Int64s:
         case TimeUnit.MILLIS:
             return np.clip(ticks, FIRST_MICRO // 1000 - 1, LAST_MICRO // 1000 + 1) * 1000
         case TimeUnit.MICROS:
-            return ticks
+            first, last = _WRAPPED_MICROS
+            return np.where((ticks >= first) & (ticks <= last), LAST_MICRO + 1, ticks)
         case TimeUnit.NANOS:
             # All of int64's nanoseconds lie between the years 1677 and 2262; its two ends stand for infinity.
             micros = ticks // 1000

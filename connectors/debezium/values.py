@@ -12,85 +12,17 @@ from typing import Any, assert_never
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.debezium import binary, clock, decimals, iso_text, structured, temporal
+from connectors.debezium import binary, clock, decimals, iso_text, nested, structured, temporal
 from connectors.debezium.converted import Bools, Column, Converted, with_bad
 from connectors.debezium.options import OutOfRange
-from connectors.debezium.schema import ConnectType, Field
+from connectors.debezium.physical_types import is_json_text, physical_type
+from connectors.debezium.schema import Field
 from connectors.debezium.temporal import TimeUnit
 from connectors.debezium.types import LogicalType, decimal_scale, logical_type, pinned_type
 
 __all__ = ["Converted", "is_json_text", "parse_float", "physical_type", "to_pinned"]
 
-_VARIABLE_DECIMAL = pa.struct([("scale", pa.int32()), ("value", pa.binary())])
-_GEOMETRY = pa.struct([("wkb", pa.binary()), ("srid", pa.int32())])
-_POINT = pa.struct([("x", pa.float64()), ("y", pa.float64()), ("wkb", pa.binary()), ("srid", pa.int32())])
 _FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
-
-
-def physical_type(field: Field) -> pa.DataType:
-    """The Arrow type in which a codec delivers the field's values.
-
-    Arrays, maps, vectors and structs without a known meaning are ``string``: compact JSON text, the order of keys kept
-    (see :func:`is_json_text`). A decimal sent as a JSON number (``decimal.format=NUMERIC``) is ``string`` too, the
-    number's own digits; a field whose schema says bytes may be delivered so as well.
-    """
-    kind = logical_type(field)
-    match kind:
-        case LogicalType.BOOLEAN:
-            return pa.bool_()
-        case LogicalType.INT16:
-            return pa.int16()
-        case LogicalType.INT32 | LogicalType.DATE_DAYS | LogicalType.TIME_MILLIS:
-            return pa.int32()
-        case (
-            LogicalType.INT64
-            | LogicalType.UNSIGNED_INT64
-            | LogicalType.TIME_MICROS
-            | LogicalType.TIME_NANOS
-            | LogicalType.TIMESTAMP_MILLIS
-            | LogicalType.TIMESTAMP_MICROS
-            | LogicalType.TIMESTAMP_NANOS
-        ):
-            return pa.int64()
-        case LogicalType.FLOAT32:
-            return pa.float32()
-        case LogicalType.FLOAT64:
-            return pa.float64()
-        case LogicalType.BYTES | LogicalType.BITS | LogicalType.DECIMAL:
-            return pa.binary()
-        case LogicalType.VARIABLE_DECIMAL:
-            return _VARIABLE_DECIMAL
-        case LogicalType.GEOMETRY:
-            return _GEOMETRY
-        case LogicalType.POINT:
-            return _POINT
-        case (
-            LogicalType.TEXT
-            | LogicalType.JSON_TEXT
-            | LogicalType.BYTES_BASE64
-            | LogicalType.BYTES_BASE64_URL
-            | LogicalType.BYTES_HEX
-            | LogicalType.DECIMAL_TEXT
-            | LogicalType.DATE_ISO
-            | LogicalType.DATE_STRUCT
-            | LogicalType.TIME_ISO
-            | LogicalType.TIME_STRUCT
-            | LogicalType.ZONED_TIME_ISO
-            | LogicalType.ZONED_TIME_STRUCT
-            | LogicalType.TIMESTAMP_ISO
-            | LogicalType.TIMESTAMP_STRUCT
-            | LogicalType.ZONED_TIMESTAMP_ISO
-            | LogicalType.ZONED_TIMESTAMP_STRUCT
-        ):
-            return pa.string()
-    assert_never(kind)
-
-
-def is_json_text(field: Field) -> bool:
-    """True when the wire holds a nested value of which the codec delivers the JSON text."""
-    return (
-        field.type in (ConnectType.ARRAY, ConnectType.MAP, ConnectType.STRUCT) and physical_type(field) == pa.string()
-    )
 
 
 def parse_float(value: float | str) -> float:
@@ -134,10 +66,11 @@ def to_pinned(array: Column, field: Field, rule: OutOfRange = OutOfRange.CLAMP) 
             | LogicalType.FLOAT32
             | LogicalType.FLOAT64
             | LogicalType.TEXT
-            | LogicalType.JSON_TEXT
             | LogicalType.BYTES
         ):
             return Converted(array)
+        case LogicalType.JSON_TEXT:
+            return nested.json_texts(array, field, rule, to_pinned)
         case LogicalType.UNSIGNED_INT64:
             return Converted(array.view(pa.uint64()).cast(pinned_type(field)))
         case LogicalType.BYTES_BASE64:

@@ -53,10 +53,12 @@ class Verdicts:
     Attributes:
         bad: what is wrong, per index; the first decision about a record stays.
         skipped: number of records per reason.
+        schema_changes: the skipped records that tell of a schema change.
     """
 
     bad: dict[int, Rejection] = field(default_factory=dict)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
+    schema_changes: list[int] = field(default_factory=list)
 
     def reject(self, index: int, reason: BadReason, detail: str) -> None:
         self.bad.setdefault(int(index), Rejection(reason, detail))
@@ -65,6 +67,8 @@ class Verdicts:
         """Skip or reject a record."""
         if isinstance(verdict, SkipReason):
             self.skip(verdict)
+            if verdict is SkipReason.SCHEMA_CHANGE:
+                self.schema_changes.append(int(index))
         else:
             self.reject(index, verdict.reason, verdict.detail)
 

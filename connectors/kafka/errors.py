@@ -21,6 +21,10 @@ class TopicNotFoundError(Terminal):
     """A topic that the settings name does not exist."""
 
 
+class SignalRefusedError(Terminal):
+    """Kafka does not take a signal for Debezium."""
+
+
 class RecordsGoneError(Terminal):
     """Kafka no longer holds, or never held, records that were asked for by offset."""
 

@@ -34,9 +34,10 @@ class TopicDescription:
         id: Kafka's topic id as its own tools write it (base64 for URLs); a topic deleted and created again has another.
         partitions: per partition the earliest offset, and the end up to which records are committed (the last stable
             offset): a reader of committed records can read ``[earliest, end)`` now.
-        retention_ms: -1 keeps records for ever; ``None``, as for the next two, where the user may not see settings.
+        retention_ms: -1 keeps records for ever; ``None``, as for the next three, where the user may not see settings.
         cleanup_policy: ``delete``, ``compact``, or both with a comma.
         max_message_bytes: of one batch of records, as the broker limits it.
+        retention_bytes: of each partition; -1 for no limit.
     """
 
     id: str
@@ -44,6 +45,7 @@ class TopicDescription:
     retention_ms: int | None = None
     cleanup_policy: str | None = None
     max_message_bytes: int | None = None
+    retention_bytes: int | None = None
 
 
 class Admin:
@@ -114,6 +116,7 @@ def describe_topics(admin: Admin, topics: Sequence[str] | re.Pattern[str]) -> di
             retention_ms=_number(settings[name].get("retention.ms")),
             cleanup_policy=settings[name].get("cleanup.policy"),
             max_message_bytes=_number(settings[name].get("max.message.bytes")),
+            retention_bytes=_number(settings[name].get("retention.bytes")),
         )
         for name, (topic_id, partitions) in sorted(described.items())
     }

@@ -65,6 +65,10 @@ class TableResetError(Terminal):
     """The table's folder is gone or starts below the ledger's number: somebody reset it."""
 
 
+class ForeignFolderError(Terminal):
+    """A table's folder is there although the bridge has removed it, or was replaced while it was being removed."""
+
+
 class LostFileError(Terminal):
     """A committed file is neither staged nor published."""
 

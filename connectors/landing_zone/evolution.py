@@ -3,18 +3,16 @@
 The replicator takes new nullable columns and stops at a changed type or key (landing-zone format, "Table columns and
 column operations"). So a column is only ever added, behind those that are there; a source column that is gone leaves
 its file column, NULL from then on; and a changed type is cast where no value can be lost. Otherwise the table's policy
-decides. Everything here is a pure function of the pinned and the incoming schema.
+decides. Everything here is a pure function of the pinned and the incoming schema; how values are cast is in
+:mod:`connectors.landing_zone.casting`.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import pyarrow as pa
-
+from connectors.landing_zone.casting import can_hold
 from connectors.landing_zone.naming import landed_column_names, numbered_name
 from connectors.landing_zone.schema import PinnedColumn, PinnedSchema, type_from_text
 
@@ -23,7 +21,14 @@ class TypeChangePolicy(enum.StrEnum):
     """What to do when a source column gets a type that its file column cannot hold."""
 
     PARK = "park"
+    """Refuse the schema."""
     NEW_COLUMN = "new_column"
+    """A column of the new type feeds on; the old one is NULL from now on."""
+    TO_STRING = "to_string"
+    """Values go on as canonical text: in the column itself if it holds text, else in one text column beside it, which
+    takes every later type, too."""
+    IGNORE = "ignore"
+    """Values that the column's type holds exactly are cast, others are NULL (:attr:`Evolution.unfollowed`)."""
 
 
 class RefusalReason(enum.StrEnum):
@@ -38,10 +43,6 @@ class ChangeKind(enum.StrEnum):
 
     ADDED = "added"
     REPLACED = "replaced"
-
-
-_INTEGER_DIGITS: dict[pa.DataType, int] = {pa.int16(): 5, pa.int32(): 10, pa.int64(): 19}
-_ENDLESS = 1_000
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,13 @@ class Evolution:
     Attributes:
         mapping: name of the file's column to the source field that feeds it; columns that are left out are NULL.
         changes: columns that were added; empty when the schema is the pinned one. At the first pinning, too.
+        unfollowed: names of the file's columns that take only those of their source's values that they hold exactly.
     """
 
     schema: PinnedSchema
     mapping: dict[str, str]
     changes: tuple[ColumnChange, ...] = ()
+    unfollowed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -116,66 +119,30 @@ def evolve(
     taken = {name.casefold() for name in (*names.values(), *(column.name for column in pinned.columns))}
     mapping: dict[str, str] = {}
     changes: list[ColumnChange] = []
+    unfollowed: set[str] = set()
     for field in incoming:
         history = histories.get(field.source, [])
-        holder = _holder(history, field.type)
-        if holder is None:
-            if history and field.key:
+        holder = _holder(history, field, policy)
+        if holder is None and history:
+            if field.key:
                 return _key_type_refusal(history[-1], field)
-            if history and policy is TypeChangePolicy.PARK:
+            if policy is TypeChangePolicy.PARK:
                 return _type_refusal(history[-1], field)
+            if policy is TypeChangePolicy.IGNORE:
+                holder = history[-1]
+                unfollowed.add(holder.name)
+        if holder is None:
             name = numbered_name(history[0].name, taken) if history else names[field.source]
             taken.add(name.casefold())
-            holder = PinnedColumn(name, field.source, field.type)
+            to_text = bool(history) and policy is TypeChangePolicy.TO_STRING
+            holder = PinnedColumn(name, field.source, _TEXT if to_text else field.type)
             kind = ChangeKind.REPLACED if history else ChangeKind.ADDED
             changes.append(ColumnChange(kind, holder, history[-1].name if history else None))
         mapping[holder.name] = field.source
-    if not changes:
-        return Evolution(pinned, mapping)
-    return Evolution(PinnedSchema((*pinned.columns, *(change.column for change in changes))), mapping, tuple(changes))
-
-
-def can_hold(pinned: pa.DataType, incoming: pa.DataType) -> bool:
-    """Whether every value of ``incoming`` has an exact counterpart in ``pinned``, and a cast finds it."""
-    if pinned == incoming:
-        return True
-    if pa.types.is_decimal128(pinned):
-        wide_enough = _digits_before_point(incoming) <= _digits_before_point(pinned)
-        return wide_enough and _scale(incoming) <= _scale(pinned)
-    if pa.types.is_integer(pinned):
-        if pa.types.is_integer(incoming):
-            return bool(incoming.bit_width <= pinned.bit_width)
-        whole = pa.types.is_decimal128(incoming) and incoming.scale == 0
-        return bool(whole) and _digits_before_point(incoming) < _digits_before_point(pinned)
-    if pa.types.is_floating(pinned):
-        if pa.types.is_floating(incoming):
-            return bool(incoming.bit_width <= pinned.bit_width)
-        # Integers up to half the width fit into the mantissa.
-        return bool(pa.types.is_integer(incoming) and incoming.bit_width * 2 <= pinned.bit_width)
-    return bool(pinned == pa.timestamp("us") and pa.types.is_date32(incoming))
-
-
-def cast_rows(rows: pa.RecordBatch, pinned: PinnedSchema, mapping: Mapping[str, str]) -> pa.RecordBatch:
-    """Source rows as rows of a file: pinned names, order and types; NULL where no source field feeds a column.
-
-    Args:
-        rows: columns named as the source's fields; fields of ``mapping`` may be missing (as in rows of keys only).
-        pinned, mapping: of an :class:`Evolution`; ``pinned`` may have got further columns since.
-
-    Raises:
-        pyarrow.ArrowInvalid: a value that the pinned type cannot hold, so not a schema that :func:`evolve` has taken.
-    """
-    schema = pinned.arrow()
-    positions = {name: position for position, name in enumerate(rows.schema.names)}
-    columns: list[pa.Array[Any]] = []
-    for field in schema:
-        position = positions.get(mapping[field.name]) if field.name in mapping else None
-        if position is None:
-            columns.append(pa.nulls(len(rows), field.type))
-            continue
-        column = rows.column(position)
-        columns.append(column if column.type == field.type else column.cast(field.type))
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    schema = pinned
+    if changes:
+        schema = PinnedSchema((*pinned.columns, *(change.column for change in changes)))
+    return Evolution(schema, mapping, tuple(changes), frozenset(unfollowed))
 
 
 def _first(incoming: tuple[IncomingColumn, ...]) -> Evolution:
@@ -197,19 +164,15 @@ def _names_of_new_fields(pinned: PinnedSchema, incoming: tuple[IncomingColumn, .
     return dict(zip(new, names, strict=True))
 
 
-def _holder(history: list[PinnedColumn], incoming: str) -> PinnedColumn | None:
-    kind = type_from_text(incoming)
-    return next((column for column in reversed(history) if can_hold(type_from_text(column.type), kind)), None)
-
-
-def _digits_before_point(kind: pa.DataType) -> int:
-    if pa.types.is_decimal128(kind):
-        return int(kind.precision - kind.scale)
-    return _INTEGER_DIGITS.get(kind, _ENDLESS)
-
-
-def _scale(kind: pa.DataType) -> int:
-    return kind.scale if pa.types.is_decimal128(kind) else 0
+def _holder(history: list[PinnedColumn], field: IncomingColumn, policy: TypeChangePolicy) -> PinnedColumn | None:
+    """The newest column that holds every value of the field's type: as it is or, under ``TO_STRING``, as text."""
+    kind = type_from_text(field.type)
+    as_text = policy is TypeChangePolicy.TO_STRING and not field.key
+    if as_text and history and history[-1].type == _TEXT:
+        return history[-1]
+    held = (column for column in reversed(history) if can_hold(type_from_text(column.type), kind))
+    texts = (column for column in reversed(history) if as_text and column.type == _TEXT)
+    return next(held, None) or next(texts, None)
 
 
 def _key_refusal(pinned: PinnedSchema, incoming: tuple[IncomingColumn, ...]) -> Refused | None:
@@ -240,9 +203,10 @@ def _type_refusal(pinned: PinnedColumn, field: IncomingColumn) -> Refused:
         RefusalReason.TYPE_CHANGED,
         f"the column {field.source!r} changed its type from {pinned.type} to {field.type}, "
         "which the mirrored column cannot hold",
-        "rebuild the table, or let the new type have a column of its own (on_type_change: new_column)",
+        "resync the table, or choose another policies.on_type_change (new_column, to_string, ignore) and resume it",
         field.source,
     )
 
 
-_KEY_REMEDY = "rebuild the table: its folder has to be made again with all rows"
+_KEY_REMEDY = "resync the table: its folder has to be made again with all rows"
+_TEXT = "string"

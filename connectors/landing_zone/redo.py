@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from connectors.errors import BridgeError
 from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.landing_zone.errors import (
+    ForeignFolderError,
     LedgerBehindError,
     LostFileError,
     MetadataConflictError,
@@ -45,6 +46,7 @@ TABLE_ERRORS = (
     TableResetError,
     LostFileError,
     MetadataConflictError,
+    ForeignFolderError,
 )
 """What stops one table and lets the others go on."""
 

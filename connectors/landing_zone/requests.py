@@ -54,6 +54,14 @@ class Request(msgspec.Struct, frozen=True):
     arguments: dict[str, str] = {}
 
 
+class Part(msgspec.Struct, frozen=True):
+    """What became of one part of a request that has several; as in :class:`Answer`."""
+
+    accepted: bool
+    message: str
+    remedy: str = ""
+
+
 class Answer(msgspec.Struct, frozen=True):
     """What became of a request.
 
@@ -61,6 +69,7 @@ class Answer(msgspec.Struct, frozen=True):
         accepted: it is carried out, or under way where that takes longer; refused otherwise.
         message: one sentence; remedy: what to do about a refusal.
         version: the ledger's version that records it; 0 for a refusal.
+        parts: what became of each, by its name, where the request has several parts.
     """
 
     id: str
@@ -69,6 +78,7 @@ class Answer(msgspec.Struct, frozen=True):
     remedy: str = ""
     version: int = 0
     answered_ms: int = 0
+    parts: dict[str, Part] = {}
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,15 @@ from streaming.checks.ledger import check_ledger
 from streaming.checks.machine import check_checkpoint_folder, check_java
 from streaming.checks.patience import SECONDS, patiently
 from streaming.checks.records import check_records
+from streaming.checks.source import check_source
 from streaming.checks.storage import check_names, check_owner, check_storage
 from streaming.job_options import job_options, storage_location
 from streaming.kafka_options import kafka_config, registry_config
 from streaming.settings import BridgeSettings, SettingsError, load_settings
 from streaming.zones.reading import head_state, reading_storage, unpublished
+
+NOTHING_LANDED = LedgerState("", 0, 0, "")
+"""What is known of the tables where the ledger cannot be read."""
 
 
 def check_all(config: Path) -> Iterator[Check]:
@@ -45,9 +49,11 @@ def check_all(config: Path) -> Iterator[Check]:
     present = yield from check_topics_of(settings)
     found = yield from _check_storages(settings)
     if found is None:
+        yield from check_source(settings, job, present, NOTHING_LANDED)
         return
     state, waiting = found
     yield from check_ledger(state, present, Checkpoint(settings.checkpoint), waiting)
+    yield from check_source(settings, job, present, state)
     if present:
         yield from check_records(kafka_config(settings), present, job, state)
 

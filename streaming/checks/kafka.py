@@ -15,14 +15,14 @@ from streaming.checks.patience import SECONDS, patiently
 from streaming.kafka_options import kafka_config, subscription
 from streaming.policies import OnBadRecord
 from streaming.settings import BridgeSettings
-from streaming.wording import count_text, seconds_text
+from streaming.wording import count_text, seconds_text, size_text
 
 KAFKA_SECONDS = SECONDS
 """The longest wait for one answer of the brokers."""
 _CLIENT_PART = 0.8
 """Of that, what the client gets: it can say more about what is wrong than the clock."""
-SHORT_RETENTION_MS = 24 * 3600 * 1000
-"""Retention below this leaves little time to mend anything; 24 hours."""
+SHORT_RETENTION_MS = 7 * 24 * 3600 * 1000
+"""Retention below this does not outlast a holiday; 7 days, as landing files and the ledger's versions are kept."""
 
 _NO_SUCH_ID = 2**31 - 1
 
@@ -62,7 +62,7 @@ def check_topic(name: str, topic: TopicDescription) -> Check:
         return warning(
             subject,
             f"{detail}; cleanup.policy is {topic.cleanup_policy}: compaction removes events that are not landed yet",
-            "set cleanup.policy to delete: the newest state of each row would land, but not every change",
+            "set cleanup.policy to delete: the newest state of each row would land, but its history is lost",
         )
     if topic.retention_ms is None:
         return warning(
@@ -75,6 +75,12 @@ def check_topic(name: str, topic: TopicDescription) -> Check:
             subject,
             f"{detail}; it keeps records for {seconds_text(topic.retention_ms / 1000)} only",
             "give it a longer retention.ms than the longest outage: what is removed before it landed is lost",
+        )
+    if topic.retention_bytes is not None and topic.retention_bytes >= 0:
+        return warning(
+            subject,
+            f"{detail}; it keeps {size_text(topic.retention_bytes)} per partition at most, however young they are",
+            "set retention.bytes to -1, and let retention.ms alone decide: a burst could remove what has not landed",
         )
     keeps = "for ever" if topic.retention_ms < 0 else f"for {seconds_text(topic.retention_ms / 1000)}"
     return ok(subject, f"{detail}; keeps records {keeps}")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from connectors.errors import BridgeError
 from connectors.kafka.topics import TopicDescription
-from connectors.landing_zone.ledger.state import LedgerState
+from connectors.landing_zone.ledger.state import LedgerState, TableStatus
 from streaming.checkpoint import Checkpoint, agrees
 from streaming.checks.check import Check, failed, ok, warning
 from streaming.startup import check_topics, offsets_to_land
@@ -42,7 +42,11 @@ def check_ledger(
             "nothing while the bridge runs; otherwise the next start publishes them",
         )
     for name, table in sorted(state.tables.items()):
-        if table.parked is not None:
+        if table.parked is not None and table.status is not TableStatus.PARKED:
+            yield ok(
+                f"table {name}", f"{table.status.value.replace('_', ' ')}, after it was parked ({table.parked.reason})"
+            )
+        elif table.parked is not None:
             parked = table.parked
             where = f"{parked.topic}/{parked.partition}/{parked.offset}"
             detail = f"parked ({parked.reason}) at {where}: {parked.message}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from connectors.debezium.decoder import Decoder
-from connectors.debezium.events import Decoded, RawRecords
+from connectors.debezium.events import Decoded, Op, RawRecords
 from connectors.errors import BridgeError
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.raw import read_records
@@ -24,6 +24,8 @@ from streaming.wording import count_text
 
 SAMPLE = 20
 """Newest records that are looked at, per partition."""
+SPREAD_SAMPLE = 500
+"""The same for a topic of several partitions, whose keys are compared with each other."""
 PARTITIONS = 4
 """Partitions that are looked at, per topic: those that hold the most."""
 THREADS = 8
@@ -87,7 +89,8 @@ def describe_records(
     directory = TableDirectory(BatchPlan(job, state.epoch, 0, "check", {}, dict(state.tables)))
     for chunk in (chunk for one in decoded for chunk in one.chunks):
         name, table = directory.find(chunk.table)
-        has_key = bool(chunk.schema.key)
+        # A truncate has no key, whatever its table has.
+        has_key = bool(chunk.schema.key) or bool((chunk.ops == Op.TRUNCATE).all())
         keyed[name] = keyed.get(name, True) and has_key
         appends = job.options_for(chunk.table).on_missing_key is OnMissingKey.APPEND
         if not has_key and not appends and not table.sequence:
@@ -104,6 +107,14 @@ def describe_records(
             f"records without a key are spread over {partitions} partitions: changes of one row may change places",
             "give the table a key at the source, or the topic one partition",
         )
+    for name, key in spread_keys(decoded, directory).items():
+        yield warning(
+            subject,
+            f"the key {key} of {name} is in several partitions: its changes may be applied in another order than the "
+            "database made them",
+            "let the topic have one partition; or keep the encoding of keys as it is (a new schema of the key, another "
+            "number of partitions and a key type with two spellings move a key), and make a new snapshot",
+        )
     skipped = sum(sum(one.skipped.values()) for one in decoded)
     known = [
         f"{name} ({'known' if name in state.tables else 'new'}{'' if key else ', no key'})"
@@ -116,7 +127,26 @@ def describe_records(
         yield ok(subject, what)
 
 
+def spread_keys(decoded: Sequence[Decoded], directory: TableDirectory) -> dict[str, str]:
+    """Tables with a key that is in more than one partition, and the first such key as text; keys compare parsed."""
+    places: dict[tuple[str, str], int] = {}
+    found: dict[str, str] = {}
+    for chunk in (chunk for one in decoded for chunk in one.chunks):
+        if not chunk.schema.key:
+            continue
+        name, _ = directory.find(chunk.table)
+        for row in chunk.rows.select(list(chunk.schema.key)).to_pylist():
+            # A truncate has none.
+            if None in row.values():
+                continue
+            key = ", ".join(f"{column}={value}" for column, value in row.items())
+            if places.setdefault((name, key), chunk.partition) != chunk.partition:
+                found.setdefault(name, key)
+    return found
+
+
 def _places(topic: str, found: TopicDescription) -> list[_Place]:
+    sample = SAMPLE if len(found.partitions) == 1 else SPREAD_SAMPLE
     filled = sorted(
         ((end - start, partition) for partition, (start, end) in found.partitions.items() if end > start), reverse=True
     )
@@ -124,7 +154,7 @@ def _places(topic: str, found: TopicDescription) -> list[_Place]:
         _Place(
             topic,
             partition,
-            max(found.partitions[partition][1] - SAMPLE, found.partitions[partition][0]),
+            max(found.partitions[partition][1] - sample, found.partitions[partition][0]),
             found.partitions[partition][1],
         )
         for _, partition in filled[:PARTITIONS]

@@ -17,3 +17,7 @@ StateOption = Annotated[
         "--state", help="Where the zone's ledger is: a folder or URL. Default: <ZONE>-state, beside the zone."
     ),
 ]
+
+TableArgument = Annotated[str, typer.Argument(metavar="TABLE", help="The table, named as `status` does.")]
+
+NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Only leave the request for the driver.")]

@@ -10,11 +10,20 @@ import msgspec
 from connectors.landing_zone.errors import VersionNotKeptError
 from connectors.landing_zone.ledger.apply import apply
 from connectors.landing_zone.ledger.history import read_version, state_at, versions
-from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked, PlannedTopic, Version, VersionKind
+from connectors.landing_zone.ledger.state import (
+    LandedFile,
+    LedgerState,
+    Parked,
+    PlannedTopic,
+    TableStatus,
+    Version,
+    VersionKind,
+)
 from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.reporting.parked import parked_values
 
+_AT_REST = (TableStatus.LOADING, TableStatus.STREAMING)
 _EMPTY = LedgerState(ledger_id="", version=0, epoch=0, writer="")
 
 
@@ -35,7 +44,10 @@ class HistoryEntry:
         moved: ``[start, end)`` of the partitions whose offsets went on, per topic.
         new_tables: tables that the ledger did not know before.
         new_columns: columns added to known tables; the first columns of a new table are not listed.
-        parked: tables that stand still from this version on; ``resumed``: those that no longer do.
+        parked: tables that stand still from this version on; ``resumed``: those that stream again.
+        under_way: tables that are on their way back from this version on, and how.
+        beside: tables whose file landed beside the stream, as in a catch-up.
+        requests: ids of the requests that it carries out.
         complete: False when the version before is not kept, so that what changed cannot be told.
         pending: tables with a file of an earlier version that was not known to be published yet.
     """
@@ -52,6 +64,9 @@ class HistoryEntry:
     new_columns: tuple[NewColumn, ...]
     parked: Mapping[str, Parked]
     resumed: tuple[str, ...]
+    under_way: Mapping[str, TableStatus]
+    beside: tuple[str, ...]
+    requests: tuple[str, ...]
     counters: Mapping[str, int]
     complete: bool
     pending: tuple[str, ...]
@@ -79,6 +94,9 @@ class HistoryEntry:
             "new_columns": [{"table": one.table, "name": one.name, "type": one.type} for one in self.new_columns],
             "parked": {name: parked_values(parked) for name, parked in self.parked.items()},
             "resumed": list(self.resumed),
+            "under_way": {name: status.value for name, status in self.under_way.items()},
+            "beside": list(self.beside),
+            "requests": list(self.requests),
             "counters": dict(self.counters),
             "complete": self.complete,
             "pending": list(self.pending),
@@ -112,7 +130,7 @@ def entry_of(state: Storage, number: int) -> HistoryEntry:
 def describe(before: LedgerState | None, version: Version) -> HistoryEntry:
     """What ``version`` did to the state ``before`` it; without that state only what the version itself says."""
     known = {} if before is None else before.tables
-    stands = {name: table.parked for name, table in version.tables.items() if table.parked is not None}
+    statuses = {name: None if name not in known else known[name].status for name in version.tables}
     return HistoryEntry(
         version=version.version,
         kind=version.kind,
@@ -124,10 +142,25 @@ def describe(before: LedgerState | None, version: Version) -> HistoryEntry:
         files=tuple(version.files[name] for name in sorted(version.files)),
         new_tables=() if before is None else tuple(sorted(version.tables.keys() - known.keys())),
         new_columns=() if before is None else tuple(_new_columns(before, version)),
-        parked={name: parked for name, parked in stands.items() if name not in known or known[name].parked is None},
+        parked={
+            name: table.parked
+            for name, table in version.tables.items()
+            if table.parked is not None
+            and table.status is TableStatus.PARKED
+            and statuses[name] is not TableStatus.PARKED
+        },
         resumed=tuple(
-            sorted(name for name in version.tables.keys() & known.keys() - stands.keys() if known[name].parked)
+            name
+            for name, table in sorted(version.tables.items())
+            if table.status in _AT_REST and statuses[name] not in (None, *_AT_REST)
         ),
+        under_way={
+            name: table.status
+            for name, table in sorted(version.tables.items())
+            if table.status not in (TableStatus.PARKED, *_AT_REST) and statuses[name] is not table.status
+        },
+        beside=() if version.planned else tuple(sorted(version.files)),
+        requests=version.handled,
         counters=version.counters,
         complete=before is not None,
         pending=tuple(sorted(version.pending.keys() - version.files.keys())),

@@ -39,8 +39,9 @@ def _brief(entry: HistoryEntry) -> RenderableType:
     topics = [
         Text(f"  {topic}: {_spans(partitions)}", style="dim") for topic, partitions in sorted(entry.moved.items())
     ]
+    beside = " (beside the stream)" if entry.beside else ""
     files = [
-        Text(f"  {file.table}: file {file.sequence:,}, {landed_text(file.rows)}, {size_text(file.bytes)}")
+        Text(f"  {file.table}: file {file.sequence:,}, {landed_text(file.rows)}, {size_text(file.bytes)}{beside}")
         for file in entry.files
     ]
     return Group(_headline(entry), *topics, *files, *_changes(entry))
@@ -65,6 +66,9 @@ def _changes(entry: HistoryEntry) -> list[Text]:
         where = f"{parked.topic}/{parked.partition}/{parked.offset}"
         text = f"  parked {name} ({parked.reason}) at {where}: {parked.message}\n  What to do: {parked.remedy}"
         lines.append(Text(text, style="yellow"))
+    lines += [
+        Text(f"  {status.value.replace('_', ' ')}: {name}", style="cyan") for name, status in entry.under_way.items()
+    ]
     return lines + [Text(f"  goes on: {name}", style="green") for name in entry.resumed]
 
 

@@ -23,6 +23,7 @@ class TableReport:
         source_ms: when the source made the newest change that landed, milliseconds since 1970; 0 when unknown.
         lag_offsets: offsets between what has landed and Kafka's ends, over all topics that feed it; for a parked table
             from where it stopped. None when Kafka did not answer.
+        dropped: the source dropped the table, and no event has come since that shows it again.
         lag_seconds: how long ago the newest landed change was made, or 0 when nothing waits; None when unknown.
     """
 
@@ -38,6 +39,7 @@ class TableReport:
     lag_seconds: float | None
     late: int
     dead_letters: int
+    dropped: bool
     parked: Parked | None
 
     def values(self) -> dict[str, object]:
@@ -55,6 +57,7 @@ class TableReport:
             "lag_seconds": None if self.lag_seconds is None else round(self.lag_seconds, 3),
             "late": self.late,
             "dead_letters": self.dead_letters,
+            "dropped": self.dropped,
             "parked": None if self.parked is None else parked_values(self.parked),
         }
 
@@ -145,6 +148,7 @@ def _table(
         lag_seconds=seconds,
         late=table.late,
         dead_letters=table.dead_letters,
+        dropped=table.dropped is not None and table.dropped.generation == table.generation and not table.dropped.back,
         parked=table.parked,
     )
 

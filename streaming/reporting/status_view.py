@@ -20,7 +20,15 @@ from streaming.wording import count_text, moment_text, seconds_text
 from streaming.zones.reading import head_state, state_storage, unpublished, zone_storage
 
 KAFKA_SECONDS = 10.0
-_COLOURS = {TableStatus.LOADING: "cyan", TableStatus.STREAMING: "green", TableStatus.PARKED: "yellow"}
+_COLOURS = {
+    TableStatus.LOADING: "cyan",
+    TableStatus.STREAMING: "green",
+    TableStatus.PARKED: "yellow",
+    TableStatus.CATCHING_UP: "cyan",
+    TableStatus.DELETING: "magenta",
+    TableStatus.CLEARED: "magenta",
+    TableStatus.FILLING: "cyan",
+}
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ def show_status(status: Status, console: Console) -> None:
         )
         for table in report.tables:
             console.print(_table_text(table))
-            if table.parked is not None:
+            if table.status is TableStatus.PARKED:
                 console.print(_parked_text(table), style="yellow", markup=False)
         if report.counters:
             console.print(", ".join(f"{name}: {count:,}" for name, count in report.counters.items()), style="dim")
@@ -88,9 +96,10 @@ def _table_text(table: TableReport) -> Text:
         *([f"newest change {moment_text(table.source_ms)}"] if table.source_ms else []),
         *([f"position {table.position}"] if table.position else []),
     ]
-    text = Text.assemble(
-        (table.name, "bold"), "  ", (table.status.value, _COLOURS[table.status]), f"  behind: {_behind_text(table)}"
-    )
+    standing = (table.status.value.replace("_", " "), _COLOURS[table.status])
+    text = Text.assemble((table.name, "bold"), "  ", standing, f"  behind: {_behind_text(table)}")
+    if table.dropped:
+        text.append("  dropped at the source", style="yellow")
     text.append(f"\n  {file}: {landed_text(table.rows)}" if table.rows else f"\n  {file}")
     return text.append(f"\n  {', '.join(newest)}") if newest else text
 

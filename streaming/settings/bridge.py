@@ -15,7 +15,7 @@ from streaming.policies import Markers
 from streaming.settings.destination import DeadLetters, LandingZone, Parquet, Publish, State, is_local, location_problem
 from streaming.settings.format import Connector, Format
 from streaming.settings.kafka import Kafka, Registry
-from streaming.settings.runtime import Log, Ordering, Retry, Spark, Trigger
+from streaming.settings.runtime import Log, Ordering, Requests, Retry, Spark, Trigger
 from streaming.settings.scalars import matching
 from streaming.settings.section import KeyPath, Section
 from streaming.settings.source import Source
@@ -74,6 +74,8 @@ class BridgeSettings(Section, BaseSettings):
     """How events of several partitions of one table are merged."""
     publish: Publish = Publish()
     """How committed files become visible."""
+    requests: Requests = Requests()
+    """What people ask of the running bridge with pause, resume and resync."""
     retry: Retry = Retry()
     """What follows a failure that may pass."""
     log: Log = Log()

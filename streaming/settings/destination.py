@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from connectors.landing_zone.storage.location import (
     local_root,
 )
 from streaming.settings.kafka import HttpUrl
-from streaming.settings.scalars import TopicName, matching
+from streaming.settings.scalars import Duration, TopicName, matching
 from streaming.settings.section import KeyPath, Section
 
 _ABFSS = re.compile(r"abfss://[^@/\s]+@[^@/\s]+(/[^/\s][^/]*)+/?")
@@ -94,6 +95,8 @@ class LandingZone(Section):
     """Address of the Blob service where it can't be told from the DFS service's."""
     partner: Partner = Partner()
     """What ``_partnerEvents.json`` says."""
+    release_wait: Duration = timedelta(minutes=2)
+    """How long a rebuild waits, after it has removed a table's folder, for the replicator to drop the table."""
 
     def location_of(self, url: str) -> StorageLocation:
         """A storage that is reached as this one is; for the form of its URL only."""

@@ -12,12 +12,14 @@ from typing import Any
 
 from streaming.settings.bridge import BridgeSettings
 from streaming.settings.section import Section
+from streaming.shaping.secrecy import secret_digest
 
 
 def fingerprint(settings: BridgeSettings) -> str:
     """32 hexadecimal digits; the same for the same meaning: order of keys and written defaults don't matter.
 
-    Two maps are in an order that matters: declared columns, and formats by topic, of which the first match counts.
+    Three maps are in an order that matters: declared and added columns, and formats by topic, of which the first match
+    counts. Of secrets there is a digest that is slow to guess from.
     An override's keys count as written: one that repeats the built-in default still wins over ``tables.defaults``.
     """
     influence = {
@@ -30,9 +32,18 @@ def fingerprint(settings: BridgeSettings) -> str:
             {
                 "match": each.match,
                 "naming": _values(each.naming),
-                "settings": {**_values(each.settings), "declared": list(each.settings.declared.items())},
+                "merge_sources": each.merge_sources,
+                "settings": {
+                    **_values(each.settings),
+                    "declared": list(each.settings.declared.items()),
+                    "add": list(each.settings.add.items()),
+                },
             }
             for each in settings.tables.resolved()
+        ],
+        "secrecy": [
+            secret_digest(settings.tables.secrecy.salt_text()),
+            secret_digest(settings.tables.secrecy.key_text()),
         ],
         "parquet": {**_values(settings.parquet), "level": settings.parquet.compression_level},
         "ordering": _values(settings.ordering),

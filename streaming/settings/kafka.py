@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, FilePath, SecretStr
@@ -21,6 +22,8 @@ class Starting(enum.StrEnum):
 
     EARLIEST = "earliest"
     LATEST = "latest"
+    TIMESTAMP = "timestamp"
+    OFFSETS = "offsets"
 
 
 class Isolation(enum.StrEnum):
@@ -50,6 +53,20 @@ def _http_urls(text: str) -> str:
     return ",".join(_http_url(each.strip()) for each in text.split(","))
 
 
+def _moment(text: str) -> str:
+    try:
+        zoned = datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        zoned = False
+    if not zoned:
+        raise ValueError("is not a time: write it with its offset, such as 2026-01-31T12:00:00Z")
+    return text
+
+
+Moment = Annotated[str, AfterValidator(_moment)]
+Partition = Annotated[int, Field(ge=0)]
+Offset = Annotated[int, Field(ge=0)]
+GroupName = Annotated[str, Field(min_length=1)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 HttpUrls = Annotated[str, AfterValidator(_http_urls)]
 TopicPattern = Annotated[str, AfterValidator(_topic_pattern)]
@@ -187,13 +204,23 @@ class Kafka(Section):
     spark: dict[str, OptionText] = Field(default={}, repr=False, examples=[{"max.poll.records": "5000"}])
     """Further options of the Java client (the bulk read), without the prefix kafka."""
     starting: Starting = Starting.EARLIEST
-    """Where a topic starts that the ledger doesn't know yet."""
+    """Where a topic starts that the ledger doesn't know yet: at its first record; at the ends, if the ledger knows no
+    topic at all; at starting_timestamp; or at starting_offsets."""
+    starting_timestamp: Moment | None = Field(default=None, examples=["2026-01-31T12:00:00Z"])
+    """Time of the first record to read, by Kafka's record timestamps; ISO 8601 with Z or an offset."""
+    starting_offsets: dict[TopicName, dict[Partition, Offset]] = Field(
+        default={}, examples=[{"shop.public.orders": {"0": 1200}}]
+    )
+    """First offset to read, per topic and partition (quote the partitions); any other partition starts at its first."""
+    commit_group: GroupName | None = Field(default=None, examples=["cdc-bridge-shop"])
+    """Consumer group whose offsets follow the ledger's, for lag tools; nothing may consume with it."""
     isolation: Isolation = Isolation.READ_COMMITTED
     """Whether records of open and aborted transactions are seen; exactly-once connectors need read_committed."""
 
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
         if self.topics and self.pattern is not None:
             yield ("pattern",), "can't be set together with topics: keep one of the two"
+        yield from self._starting_problems()
         if not self.topics and self.pattern is None:
             yield ("topics",), "is required (or pattern): name the topics to read"
         for index, topic in enumerate(self.topics):
@@ -203,6 +230,26 @@ class Kafka(Section):
         for section in ("client", "spark"):
             for key in sorted(owned & set(getattr(self, section))):
                 yield (section, key), "is set by the bridge itself: remove it"
+
+    def _starting_problems(self) -> Iterator[tuple[KeyPath, str]]:
+        for kind, name, given in (
+            (Starting.TIMESTAMP, "starting_timestamp", self.starting_timestamp is not None),
+            (Starting.OFFSETS, "starting_offsets", bool(self.starting_offsets)),
+        ):
+            if self.starting is kind and not given:
+                yield (name,), f"is required by starting: {kind}"
+            if self.starting is not kind and given:
+                yield (name,), f"has no effect with starting: {self.starting}; write starting: {kind}, or remove it"
+        for topic in self.starting_offsets:
+            if self.topics and topic not in self.topics:
+                yield ("starting_offsets", topic), "is not one of kafka.topics"
+
+    @property
+    def starting_ms(self) -> int:
+        """``starting_timestamp`` in milliseconds since 1970; 0 where there is none."""
+        if self.starting_timestamp is None:
+            return 0
+        return int(datetime.fromisoformat(self.starting_timestamp).timestamp() * 1000)
 
 
 class Registry(Section):

@@ -105,6 +105,13 @@ class Retry(Section):
             yield ("max_backoff",), f"is shorter than backoff ({format_duration(self.backoff)})"
 
 
+class Requests(Section):
+    """What people ask of the running bridge with pause, resume and resync."""
+
+    interval: Duration = timedelta(seconds=5)
+    """Time between two looks for requests, which lie in the state storage."""
+
+
 class Ordering(Section):
     """How events of several partitions of one table are merged."""
 

@@ -14,18 +14,31 @@ from pydantic import AfterValidator, Field
 from connectors.debezium.declared import parse_column
 from connectors.debezium.errors import ColumnDeclarationError
 from streaming.policies import (
+    Compaction,
     FileFormat,
     MetadataColumn,
     OnBadRecord,
+    OnCastFailure,
+    OnDrop,
     OnKeyChange,
     OnMissingKey,
     OnResnapshot,
     OnTruncate,
     OnTypeChange,
     OnUnavailable,
+    TableMode,
 )
 from streaming.settings.scalars import NULL_IS_A_CHOICE
 from streaming.settings.section import KeyPath, Section, path_text
+from streaming.settings.shape import (
+    OFF_IS_A_CHOICE,
+    Secrecy,
+    SoftDelete,
+    added_problems,
+    cast_problems,
+    disguise_problems,
+    merging_problems,
+)
 
 S = TypeVar("S", bound=Section)
 
@@ -81,7 +94,7 @@ class Naming(Section):
 
 
 class Columns(Section):
-    """Which of the source's columns land. Key columns always land, as they are."""
+    """Which of the source's columns land, and which of them in disguise. Key columns always land."""
 
     include: list[Glob] = Field(default=[], examples=[["id", "name*"]])
     """Glob patterns of the columns to land; empty takes all."""
@@ -89,23 +102,31 @@ class Columns(Section):
     """Glob patterns of columns to leave out; wins over include."""
     mask: list[Glob] = Field(default=[], examples=[["email"]])
     """Glob patterns of columns that land masked: **** for text, NULL for anything else."""
+    hashed: list[Glob] = Field(default=[], alias="hash", examples=[["national_id"]])
+    """Glob patterns of columns that land as the SHA-256 of tables.secrecy.salt and the value; key columns may, too."""
+    encrypted: list[Glob] = Field(default=[], alias="encrypt", examples=[["iban"]])
+    """Glob patterns of columns that land encrypted under tables.secrecy.key; key columns may, too. hash wins."""
 
 
 class Policies(Section):
     """What happens where the source's history can't simply be carried over; park stops only this table."""
 
     on_type_change: OnTypeChange = OnTypeChange.PARK
-    """A column's new type doesn't fit the pinned one: park, or land it as a new column."""
+    """A column's new type doesn't fit: park, new_column, to_string (a text column), ignore (NULL if unfit), rebuild."""
     on_key_change: OnKeyChange = OnKeyChange.PARK
-    """The key columns changed, which a mirrored table can't follow."""
+    """The key columns changed, which a mirrored table can't follow: park, or rebuild the table."""
     on_truncate: OnTruncate = OnTruncate.PARK
-    """The source truncated the table, for which no row marker exists: park, or ignore (rows stay behind)."""
+    """The source truncated the table, for which no row marker exists: park, ignore (rows stay behind), or rebuild."""
+    on_drop: OnDrop = OnDrop.KEEP
+    """The source dropped the table (told by a schema-change topic): keep the mirrored table, or drop it, too."""
     on_unavailable: Annotated[OnUnavailable, NULL_IS_A_CHOICE] = OnUnavailable.PARK
     """The source did not send a large value and it is known nowhere else: park, dead-letter the event, or land NULL."""
     on_missing_key: OnMissingKey = OnMissingKey.PARK
     """The table has no key: park, or append (inserts only; a re-sent event doubles its row)."""
-    on_resnapshot: OnResnapshot = OnResnapshot.PARK
-    """A second initial snapshot arrives: park, or upsert its rows (rows deleted in between stay behind)."""
+    on_resnapshot: OnResnapshot = OnResnapshot.REBUILD
+    """A second initial snapshot arrives: rebuild the table from it, park, or upsert (rows deleted in between stay)."""
+    on_cast_failure: Annotated[OnCastFailure, NULL_IS_A_CHOICE] = OnCastFailure.NULL
+    """A value doesn't fit the type that casts names: land NULL and count it, park, or dead-letter the event."""
 
 
 class Delimited(Section):
@@ -124,6 +145,17 @@ class TableSettings(Section):
     """Key columns in key order; empty takes the key of the Kafka record."""
     columns: Columns = Columns()
     """Which columns land."""
+    casts: dict[ColumnName, str] = Field(default={}, examples=[{"price": "decimal(18,2)"}])
+    """Columns and the types that they are cast to: bool, int16, int32, int64, float32, float64, decimal(p,s), string,
+    binary, date, timestamp, timestamptz."""
+    add: dict[ColumnName, str] = Field(default={}, examples=[{"load_source": "'shop'"}])
+    """Further columns, each a SQL expression over the row as it lands."""
+    mode: TableMode = TableMode.MIRROR
+    """mirror lands the table as it is at the source; history appends every change as a row of its own."""
+    soft_delete: SoftDelete = SoftDelete()
+    """Let deleted rows stay, marked in a column."""
+    compaction: Annotated[Compaction, OFF_IS_A_CHOICE] = Compaction.OFF
+    """off lands every change; last_state only the last row of each key in a file."""
     declared: dict[ColumnName, str] = Field(default={}, examples=[{"id": "int64", "price": "decimal(10,2)"}])
     """Columns and types of JSON without embedded schema, in file order."""
     schema_origin: SchemaOrigin = Field(default=SchemaOrigin.DECLARED, alias="schema")
@@ -132,6 +164,8 @@ class TableSettings(Section):
     """Columns about the event to land beside the row's own."""
     metadata_prefix: str = "_cdc_"
     """Prefix of the names of metadata columns."""
+    included_operations: list[RowOperation] = Field(default=[], examples=[["c", "u", "d", "r"]])
+    """Operations whose events land, by Debezium's code; all others are counted and skipped. Empty takes all."""
     excluded_operations: list[RowOperation] = Field(default=[], examples=[["t"]])
     """Operations whose events are counted and skipped, by Debezium's code."""
     policies: Policies = Policies()
@@ -152,6 +186,7 @@ class TableSettings(Section):
                 yield ("keys", index), f"names {key} a second time"
             if self.declared and key not in self.declared:
                 yield ("keys", index), f"names {key}, which is not among the declared columns"
+        yield from self._shape_problems()
         for what in ("mask", "exclude"):
             for index, glob in enumerate(getattr(self.columns, what)):
                 for key in dict.fromkeys(self.keys):
@@ -159,14 +194,40 @@ class TableSettings(Section):
                         verb = "masks" if what == "mask" else "excludes"
                         yield ("columns", what, index), f"{verb} the key column {key}: a row is found by its key"
 
+    def _shape_problems(self) -> Iterator[tuple[KeyPath, str]]:
+        yield from cast_problems(self.casts, self.declared)
+        yield from added_problems(self.add, self.declared, self.soft_delete.column)
+        yield from disguise_problems(
+            {"hash": self.columns.hashed, "encrypt": self.columns.encrypted, "mask": self.columns.mask}
+        )
+        for index, operation in enumerate(self.excluded_operations):
+            if operation in self.included_operations:
+                yield ("excluded_operations", index), f"leaves out {operation}, which included_operations takes"
+        if self.soft_delete.column is not None and RowOperation.DELETE not in self.landing_operations():
+            yield ("soft_delete", "column"), "has no effect: the deletes are left out by the table's operations"
+        if self.mode is TableMode.HISTORY:
+            if self.soft_delete.column is not None:
+                yield ("soft_delete", "column"), "has no effect in mode history, where each row says whether it is gone"
+            if self.compaction is not Compaction.OFF:
+                yield ("compaction",), "has no effect in mode history, where every change is a row: set it to off"
+        if self.compaction is not Compaction.OFF and self.policies.on_missing_key is OnMissingKey.APPEND:
+            yield ("compaction",), "needs a key, so policies.on_missing_key can't be append: set one of the two back"
+
+    def landing_operations(self) -> frozenset[RowOperation]:
+        """The operations whose events land."""
+        return frozenset(self.included_operations or RowOperation) - frozenset(self.excluded_operations)
+
 
 class TableOverride(TableSettings):
-    """Rules of the tables that match: every key of tables.defaults, as far as it differs there, and two more."""
+    """Rules of the tables that match: every key of tables.defaults, as far as it differs there, and three more."""
 
     match: Glob = Field(examples=["public.orders"])
     """Glob pattern of schema.table or database.schema.table."""
     naming: Naming | None = None
     """Names in the mirrored database, where they differ from tables.naming."""
+    merge_sources: bool = False
+    """Whether source tables that get one name land in it together, as shards do; needs metadata_columns that tell them
+    apart, which become part of the key."""
 
 
 @dataclass(frozen=True)
@@ -175,11 +236,13 @@ class ResolvedTable:
 
     Attributes:
         match: glob pattern of ``schema.table`` or ``database.schema.table``.
+        merge_sources: source tables that get one name land in it together.
     """
 
     match: str
     settings: TableSettings
     naming: Naming
+    merge_sources: bool = False
 
 
 class Tables(Section):
@@ -193,6 +256,8 @@ class Tables(Section):
     """Names in the mirrored database."""
     on_bad_record: OnBadRecord = OnBadRecord.DEAD_LETTER
     """A record can't be decoded: send it to the dead-letter topic and go on, or stop the job (fail)."""
+    secrecy: Secrecy = Secrecy()
+    """The secrets of hashed and encrypted columns."""
     defaults: TableSettings = TableSettings()
     """Rules of every table."""
     overrides: list[TableOverride] = Field(default=[], examples=[[{"match": "public.orders", "keys": ["id"]}]])
@@ -206,6 +271,20 @@ class Tables(Section):
                 where = path_text(path)
                 yield ("overrides", index), f"doesn't go with tables.defaults: {where} {message}"
 
+        for index, rule in enumerate(self.resolved()):
+            if rule.merge_sources:
+                policies, columns = rule.settings.policies, rule.settings.metadata_columns
+                for path, message in merging_problems(policies, columns, rule.settings.mode):
+                    yield ("overrides", index, *path), message
+        yield from self._secrecy_problems()
+
+    def _secrecy_problems(self) -> Iterator[tuple[KeyPath, str]]:
+        rules = [each.settings.columns for each in self.resolved()]
+        if any(columns.hashed for columns in rules) and not (self.secrecy.salt or self.secrecy.salt_file):
+            yield ("secrecy", "salt_file"), "is required (or salt): there are columns to hash"
+        if any(columns.encrypted for columns in rules) and not (self.secrecy.key or self.secrecy.key_file):
+            yield ("secrecy", "key_file"), "is required (or key): there are columns to encrypt"
+
     def resolved(self) -> tuple[ResolvedTable, ...]:
         """The overrides in order, each completed by the defaults; a ``*`` with the defaults alone ends them."""
         return (
@@ -214,6 +293,7 @@ class Tables(Section):
                     match=override.match,
                     settings=_merged(self.defaults, override),
                     naming=_merged(self.naming, override.naming or Naming()),
+                    merge_sources=override.merge_sources,
                 )
                 for override in self.overrides
             ),

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from connectors.errors import Terminal
 from connectors.landing_zone.ledger.history import state_at
+from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
 from connectors.landing_zone.replay import (
     ExportFormat,
     Progress,
@@ -18,7 +20,11 @@ from connectors.landing_zone.replay import (
     sequences_at,
 )
 from streaming.wording import json_row
-from streaming.zones.reading import existing_zone, location_of, reading_storage, require_own, state_place
+from streaming.zones.reading import existing_zone, head_state, location_of, reading_storage, require_own, state_place
+
+
+class RebuiltSinceError(Terminal):
+    """A table's files of an earlier generation are asked for, which a rebuild has removed."""
 
 
 @dataclass(frozen=True)
@@ -99,4 +105,26 @@ def _numbers(request: ReplayRequest, zone: Zone, version: int) -> dict[str, int]
     state = state_at(storage, version)
     require_own(zone.storage, storage, state)
     numbers = sequences_at(state)
+    _require_same_generations(request, state, head_state(storage))
     return {table.folder: numbers[name] for name, table in state.tables.items()}
+
+
+def _require_same_generations(request: ReplayRequest, then: LedgerState, now: LedgerState) -> None:
+    """Return if the files of the version are still those in the folders."""
+    gone = [
+        name
+        for name, table in then.tables.items()
+        if request.table in (None, name) and table.sequence and _begun_anew(table, now.tables[name])
+    ]
+    if gone:
+        raise RebuiltSinceError(
+            f"{', '.join(sorted(gone))} was rebuilt since version {then.version}, and the files of that time were "
+            "removed with the folder",
+            remedy="name a later version (`cdc-bridge ledger log` shows when it was rebuilt), or another table with "
+            "--table; --as-of counts the files since the rebuild",
+            version=then.version,
+        )
+
+
+def _begun_anew(then: TableState, now: TableState) -> bool:
+    return now.generation != then.generation or now.status is TableStatus.DELETING

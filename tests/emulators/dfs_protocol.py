@@ -115,6 +115,9 @@ def answer(tree: FileTree, request: Request, page_size: int) -> Response:
             source = unquote(request.headers["x-ms-rename-source"]).strip("/")
             return _made(tree.rename(source, request.path, if_absent=request.if_absent))
         case Operation.DELETE:
+            wanted = request.headers.get("if-match")
+            if wanted is not None and wanted.strip('"') != tree.get(request.path).etag:
+                raise Refusal(412, "ConditionNotMet")
             tree.delete(request.path, recursive=request.query.get("recursive") == "true")
             return Response(200)
         case Operation.LIST:

@@ -80,7 +80,3 @@ def test_a_zone_that_survived_a_kill_at_every_step_is_byte_for_byte_that_of_an_u
     assert killed_ledger.counters == calm_ledger.counters
     assert killed_ledger.topics == calm_ledger.topics
     assert killed_ledger.tables == calm_ledger.tables
-
-
-def test_every_failpoint_is_met() -> None:
-    assert {point for point, _ in KILLS} == set(Failpoint)

@@ -305,6 +305,44 @@ def test_delete_survives_a_lost_answer(server: DfsServer, storage: AdlsStorage, 
 
 
 @LOST
+def test_delete_folder_survives_a_lost_answer(server: DfsServer, storage: AdlsStorage, lost: Lost) -> None:
+    storage.put("orders/1", b"x")
+    seen = storage.stat("orders")
+    assert seen is not None
+    server.fault = FaultsInTurn(Operation.DELETE, lost)
+    assert storage.delete_folder("orders", seen.etag)
+    assert storage.stat("orders") is None
+
+
+def test_delete_folder_never_removes_a_folder_that_took_the_others_place(
+    server: DfsServer, storage: AdlsStorage
+) -> None:
+    storage.put("orders/1", b"x")
+    seen = storage.stat("orders")
+    assert seen is not None
+
+    def replaced(request: Request) -> None:
+        if request.operation is Operation.DELETE:
+            server.calm()
+            server.tree.delete(request.path, recursive=True)
+            storage.put("orders/2", b"somebody else's")
+
+    server.fault = replaced
+    assert not storage.delete_folder("orders", seen.etag)
+    assert storage.read("orders/2") == b"somebody else's"
+
+
+@pytest.mark.parametrize("answer", [Answered(409, "PathConflict"), Answered(503, "ServerBusy")])
+def test_delete_folder_is_tried_until_it_is_decided(server: DfsServer, storage: AdlsStorage, answer: Answered) -> None:
+    storage.put("orders/1", b"x")
+    seen = storage.stat("orders")
+    assert seen is not None
+    server.fault = FaultsInTurn(Operation.DELETE, answer, answer)
+    assert storage.delete_folder("orders", seen.etag)
+    assert storage.stat("orders") is None
+
+
+@LOST
 def test_reading_survives_lost_answers(server: DfsServer, storage: AdlsStorage, lost: Lost) -> None:
     storage.put("orders/1", b"abc")
     for operation in (Operation.READ, Operation.LIST, Operation.PROPERTIES):

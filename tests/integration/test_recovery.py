@@ -91,6 +91,24 @@ def test_a_checkpoint_that_is_ahead_of_the_ledger_is_set_aside(cluster: Cluster,
     assert made.settings.checkpoint.with_name("checkpoint.aside-1").is_dir()
 
 
+def test_a_drain_after_a_crash_goes_on_although_a_topic_is_new(cluster: Cluster, bridge: MakeBridge) -> None:
+    made = bridge()
+    table = Table(cluster.topic())
+    send(cluster, table, 1)
+    made.run()
+    send(cluster, table, 2)
+    made.run()
+    [*_, last] = sorted((made.settings.checkpoint / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
+    last.unlink()  # the crash: Spark has planned the batch and not finished it
+    send(cluster, Table(cluster.topic("lines"), "lines"), 7)
+
+    made.run()
+
+    assert made.tables() == ["public.lines", "public.orders"]
+    assert (made.rows(), made.rows("public.lines")) == (rows(1, 2), rows(7))
+    assert made.replayed().rows_per_marker == {"4": 2}
+
+
 def test_offsets_that_retention_removed_before_they_landed_stop_the_job(cluster: Cluster, bridge: MakeBridge) -> None:
     table = Table(cluster.topic())
     made = bridge()

@@ -6,7 +6,9 @@ old one; connectors and offsets are in topics and stay.
 
 from __future__ import annotations
 
+import re
 import uuid
+import zipfile
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,9 +17,11 @@ import requests
 from confluent_kafka.admin import AdminClient
 
 from connectors.java import find_java
+from connectors.kafka.config import KafkaConfig
 from connectors.kafka.jars import JarSet, resolve_jars
 from connectors.kafka.loopback import ADDRESS, free_ports
-from tests.rig.converter import Converter
+from connectors.kafka.topics import Admin, describe_topics
+from tests.rig.converter import AVRO_CONVERTER, Converter
 from tests.rig.database import Database
 from tests.rig.registry import unpacked
 from tests.rig.server import RigError, Server, until
@@ -27,6 +31,7 @@ _LOG = "-Dorg.slf4j.simpleLogger.defaultLogLevel"
 _SECONDS = 30.0
 _MAX_REQUEST = str(10 * 1024 * 1024)
 _MARK_SECONDS = 1.0
+FLUSH_MS = 200
 _WORKER = {
     "key.converter": "org.apache.kafka.connect.json.JsonConverter",
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
@@ -35,9 +40,9 @@ _WORKER = {
     "offset.storage.partitions": "1",
     "status.storage.replication.factor": "1",
     "status.storage.partitions": "1",
-    "offset.flush.interval.ms": "200",
     "scheduled.rebalance.max.delay.ms": "0",
-    "plugin.discovery": "hybrid_warn",
+    # Looking into every class of every jar is most of a worker's start.
+    "plugin.discovery": "service_load",
     "producer.max.request.size": _MAX_REQUEST,
     "connector.client.config.override.policy": "All",
 }
@@ -68,6 +73,9 @@ class ConnectWorker:
         avro.mkdir()
         for jar in resolve_jars(JarSet.AVRO_CONVERTER):
             (avro / jar.name).symlink_to(jar)
+        # What Kafka's tool connect-plugin-path adds to plugins that do not announce themselves.
+        with zipfile.ZipFile(avro / "manifest.jar", "w") as manifest:
+            manifest.writestr("META-INF/services/org.apache.kafka.connect.storage.Converter", AVRO_CONVERTER)
         [port] = free_ports(1)
         self.url = f"http://{ADDRESS}:{port}"
         self._name = f"rig-{uuid.uuid4().hex[:8]}"
@@ -86,8 +94,12 @@ class ConnectWorker:
         """What the worker prints."""
         return self._server.log
 
-    def start(self) -> None:
-        """Start it, as it was left; harmless when it runs."""
+    def start(self, *, offset_flush_ms: int = FLUSH_MS) -> None:
+        """Start it, as it was left; harmless when it runs.
+
+        Args:
+            offset_flush_ms: how often it commits source offsets: until it has, a kill lets it send all of it again.
+        """
         if self._server.pid is not None:
             return
         settings = {
@@ -95,6 +107,7 @@ class ConnectWorker:
             "bootstrap.servers": self.bootstrap_servers,
             "listeners": self.url,
             "plugin.path": str(self._plugins),
+            "offset.flush.interval.ms": str(offset_flush_ms),
             "group.id": f"{self._name}-{uuid.uuid4().hex[:8]}",
             **{f"{kind}.storage.topic": f"{self._name}-{kind}" for kind in ("config", "offset", "status")},
         }
@@ -109,10 +122,10 @@ class ConnectWorker:
         """End it as a crash would: what it has sent since its last commit of offsets it sends again."""
         self._server.kill()
 
-    def restart(self) -> None:
+    def restart(self, *, offset_flush_ms: int = FLUSH_MS) -> None:
         """Kill it and start it again; the connectors go on from their last committed offsets."""
         self.kill()
-        self.start()
+        self.start(offset_flush_ms=offset_flush_ms)
 
     def tail(self) -> str:
         """The end of its log."""
@@ -234,6 +247,13 @@ class Connector:
         """Topics that begin with its prefix and a dot, in order."""
         known = AdminClient({"bootstrap.servers": self._worker.bootstrap_servers}).list_topics(timeout=_SECONDS)
         return sorted(name for name in known.topics if name.startswith(f"{self.prefix}."))
+
+    def sent(self) -> int:
+        """How many records its topics hold, all partitions together."""
+        config = KafkaConfig(self._worker.bootstrap_servers)
+        pattern = re.compile(rf"{re.escape(self.prefix)}\..*")
+        found = describe_topics(Admin(config), pattern).values()
+        return sum(end for topic in found for _, end in topic.partitions.values())
 
     def wait_streaming(self, *, seconds: float = 90.0) -> None:
         """Return once the snapshot is over and everything up to now has arrived in Kafka: :meth:`wait_caught_up`."""

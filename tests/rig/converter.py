@@ -6,7 +6,7 @@ import enum
 from typing import assert_never
 
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
-_AVRO = "io.apicurio.registry.utils.converter.AvroConverter"
+AVRO_CONVERTER = "io.apicurio.registry.utils.converter.AvroConverter"
 
 
 class Converter(enum.StrEnum):
@@ -59,7 +59,7 @@ class Converter(enum.StrEnum):
 
 def _avro(apicurio: str) -> dict[str, str]:
     return {
-        "": _AVRO,
+        "": AVRO_CONVERTER,
         ".apicurio.registry.url": apicurio,
         ".apicurio.registry.auto-register": "true",
         ".apicurio.registry.find-latest": "true",

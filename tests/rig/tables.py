@@ -9,7 +9,7 @@ import string
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -80,7 +80,7 @@ TEXT = Kind("text", "text", "string", _text)
 VARCHAR = Kind("varchar(40)", "varchar(40)", "string", _text)
 WIDE = Kind("text", "mediumtext", "string", _wide)
 BYTES = Kind("bytea", "varbinary(40)", "bytes", lambda source: source.randbytes(source.randint(0, 40)))
-DATE = Kind("date", "date", "date", lambda source: date(1000, 1, 1) + timedelta(days=source.randrange(3_000_000)))
+DATE = Kind("date", "date", "date", lambda source: date(1600, 1, 1) + timedelta(days=source.randrange(3_000_000)))
 CLOCK = Kind(
     "time(6)",
     "time(6)",
@@ -111,6 +111,7 @@ class Table:
         full_identity: PostgreSQL's REPLICA IDENTITY FULL.
         truncated: emptied by DELETE and then truncated, now and then.
         weight: how often it is chosen; 0 never.
+        stays_empty: it never gets a row.
     """
 
     name: str
@@ -120,6 +121,7 @@ class Table:
     full_identity: bool = False
     truncated: bool = False
     weight: int = 1
+    stays_empty: bool = False
 
     @property
     def others(self) -> tuple[Column, ...]:
@@ -178,13 +180,24 @@ def _named(name: str, *columns: str) -> Table:
 
 TABLES: tuple[Table, ...] = (
     _ORDERS,
-    Table("composite", (Column("note", TEXT), Column("part", INT), Column("region", VARCHAR)), ("region", "part"), weight=3),
+    Table(
+        "composite",
+        (Column("note", TEXT), Column("part", INT), Column("region", VARCHAR)),
+        ("region", "part"),
+        weight=3,
+    ),
     Table("full_identity", (_ID, Column("body", WIDE), Column("state", SMALLINT)), full_identity=True, weight=3),
-    Table("declared_key", (Column("code", INT), Column("label", VARCHAR)), ("code",), declared_key=True, full_identity=True),
+    Table(
+        "declared_key",
+        (Column("code", INT), Column("label", VARCHAR)),
+        ("code",),
+        declared_key=True,
+        full_identity=True,
+    ),
     Table("no_key", (Column("line", VARCHAR), Column("at", MOMENT)), ()),
     Table("bulk", (_ID, Column("run", INT), Column("payload", VARCHAR)), weight=0),
     Table("emptied", (_ID, Column("label", VARCHAR)), truncated=True, weight=1),
-    Table("empty", (_ID, Column("label", VARCHAR)), weight=0),
+    Table("empty", (_ID, Column("label", VARCHAR)), weight=0, stays_empty=True),
     _named("with space", "a b", " c"),
     _named("dot.ted", "x.y"),
     _named('quo"ted', "it's", 'say "so"'),
@@ -195,8 +208,3 @@ TABLES: tuple[Table, ...] = (
     _named("col_lide", "value"),
 )
 """``col lide`` and ``col_lide`` share a topic, and their keys are the same."""
-
-
-def clock_text(value: time) -> str:
-    """A time of day as the landing zone has it: microseconds only where there are any."""
-    return value.isoformat()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from confluent_kafka import KafkaException, Producer, TopicPartition
@@ -36,7 +36,13 @@ class Cluster:
 
     def topic(self, name: str = "orders", partitions: int = 1, **settings: str) -> str:
         """Create ``<prefix>.<name>``; returns its name."""
-        topic = f"{self.prefix}.{name}"
+        return self._create(f"{self.prefix}.{name}", partitions, settings)
+
+    def own_topic(self, name: str, partitions: int = 1, **settings: str) -> str:
+        """Create ``<prefix>-<name>``, which no bridge of the test reads by its pattern; returns its name."""
+        return self._create(f"{self.prefix}-{name}", partitions, settings)
+
+    def _create(self, topic: str, partitions: int, settings: Mapping[str, str]) -> str:
         config = {key.replace("_", "."): value for key, value in settings.items()}
         self._admin.create_topics([NewTopic(topic, partitions, 1, config=config)])[topic].result(SECONDS)
         _until(lambda: self._has(topic, partitions))

@@ -10,28 +10,56 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.debezium.decoder import Decoder
+from connectors.debezium.wire import SchemaLookup
 from connectors.kafka.dead_letters import DeadLetterProducer
+from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.batch import BatchReport, run_batch
+from streaming.batch import BatchReport, DecodeAndLand, run_batch
 from streaming.checkpoint import Offsets, Planned
 from streaming.decode import decode_and_land
 from streaming.demo.workload import Record
+from streaming.lifecycle.outside import Outside, Ranges
 from streaming.merge import merge_and_land
 from streaming.plan import BatchPlan, JobOptions
 from streaming.publishing import ZonePublisher
 from streaming.results import RESULT_SCHEMA, Results, read_results
+from streaming.startup import OpenZone
 from streaming.worker import Worker
 from tests.support.records import raw_batch
 
 
 @dataclass
 class Log:
-    """Kafka as the job sees it: records by topic and partition; an offset is a place in the list."""
+    """Kafka as the job sees it: records by topic and partition; an offset is a place in the list.
+
+    Attributes:
+        earliest: by topic and partition, what retention has left; ids: of topics that were made anew.
+    """
 
     partitions: dict[str, dict[int, list[Record]]] = field(default_factory=dict)
+
+    earliest: dict[tuple[str, int], int] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)
+
+    def topic_id(self, topic: str) -> str:
+        return self.ids.get(topic, f"id-{topic}")
+
+    def describe(self, topics: Sequence[str]) -> dict[str, TopicDescription]:
+        """Those of the topics that exist."""
+        return {
+            topic: TopicDescription(
+                self.topic_id(topic),
+                {
+                    number: (self.earliest.get((topic, number), 0), len(records))
+                    for number, records in self.partitions[topic].items()
+                },
+            )
+            for topic in topics
+            if topic in self.partitions
+        }
 
     def append(self, record: Record) -> None:
         self.partitions.setdefault(record.topic, {}).setdefault(record.partition, []).append(record)
@@ -51,6 +79,7 @@ class PlainJob:
         tasks: into how many tasks ``coalesce`` puts the partitions of a batch.
         arrow_rows: rows of an Arrow batch, which may straddle partitions.
         dead_letters: takes the records that are set aside.
+        schemas: the schema registry; None where no record is Avro.
     """
 
     folder: Path
@@ -59,19 +88,41 @@ class PlainJob:
     tasks: int = 2
     arrow_rows: int = 3
     dead_letters: DeadLetterProducer | None = None
+    schemas: SchemaLookup | None = None
 
     def __post_init__(self) -> None:
         self.zone = LocalStorage(self.folder / "zone")
-        self.ledger = Ledger.open(LocalStorage(self.folder / "state"), now_ms=lambda: 0)
+        self.state = LocalStorage(self.folder / "state")
+        self.ledger = Ledger.open(self.state, now_ms=lambda: 0)
         self.ledger.claim("run", "host")
-        self._worker = Worker(self.job, Decoder(self.job.decode), self.zone, self.dead_letters)
+        self._worker = Worker(self.job, Decoder(self.job.decode, self.schemas), self.zone, self.dead_letters)
         self._publisher = ZonePublisher(Publisher(self.zone, threads=1), self.job)
 
     def run_batch(self, start: Offsets, end: Offsets) -> BatchReport:
         """One micro-batch over this range."""
         planned = Planned(start, end)
-        ids = {topic: f"id-{topic}" for topic in end}
+        ids = {topic: self.log.topic_id(topic) for topic in end}
+        return run_batch(planned, ids, self.job, self.ledger, self._publisher, self._action(planned))
 
+    def opened(self) -> OpenZone:
+        """The zone that this driver has claimed, for its chores."""
+        return OpenZone(self.zone, self.state, self.ledger, self._publisher)
+
+    def outside(self) -> Outside:
+        """Kafka, for its chores."""
+
+        def read(ranges: Ranges) -> DecodeAndLand:
+            def bounds(which: int) -> Offsets:
+                return {
+                    topic: {number: span[which] for number, span in planned.partitions.items()}
+                    for topic, planned in ranges.items()
+                }
+
+            return self._action(Planned(bounds(0), bounds(1)))
+
+        return Outside(topics=self.log.describe, read=read)
+
+    def _action(self, planned: Planned) -> DecodeAndLand:
         def action(plan: BatchPlan) -> Results:
             rows = [row for task in self._tasks(planned) for row in decode_and_land(task, plan, self._worker)]
             if any(topic.merges for topic in plan.topics.values()):
@@ -81,7 +132,7 @@ class PlainJob:
                 rows = list(merge_and_land(shuffled.to_batches(self.arrow_rows), plan, self._worker))
             return read_results((row["kind"], row["payload"]) for batch in rows for row in batch.to_pylist())
 
-        return run_batch(planned, ids, self.job, self.ledger, self._publisher, action)
+        return action
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """What the mirrored table contains."""

@@ -53,6 +53,7 @@ class Table:
 
     Attributes:
         run: the connector run that the events say they come from; None leaves the header out.
+        base_ms: time at the source of the log position 0; each position is a millisecond.
     """
 
     topic: str
@@ -63,6 +64,7 @@ class Table:
     database: str = "shop"
     partition: int = 0
     run: str | None = "run-1"
+    base_ms: int = 1_700_000_000_000
     register: Register = field(default=no_registry, compare=False)
 
     def at(self, partition: int) -> Table:
@@ -71,6 +73,10 @@ class Table:
     def read(self, row: Row, lsn: int = 0) -> Record:
         """A row of the initial snapshot."""
         return self._record("r", None, row, lsn, snapshot="true")
+
+    def reread(self, row: Row, lsn: int = 0) -> Record:
+        """A row of an incremental snapshot."""
+        return self._record("r", None, row, lsn, snapshot="incremental")
 
     def create(self, row: Row, lsn: int | Position = 0, *, moved_from: Row | None = None) -> Record:
         """An insert; ``moved_from`` holds the old key of a row whose key has changed."""
@@ -110,7 +116,7 @@ class Table:
             "version": "3.6.1.Final",
             "connector": "postgresql",
             "name": "shop",
-            "ts_ms": 1_700_000_000_000 + place.lsn,
+            "ts_ms": self.base_ms + place.lsn,
             "snapshot": snapshot,
             "db": self.database,
             "sequence": json.dumps([None if snapshot == "true" else str(place.commit), str(place.lsn)]),

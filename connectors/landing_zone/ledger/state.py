@@ -11,6 +11,8 @@ from typing import NewType
 
 import msgspec
 
+from connectors.landing_zone.ledger.replayed import Replayed
+
 LedgerVersion = NewType("LedgerVersion", int)
 Epoch = NewType("Epoch", int)
 
@@ -103,6 +105,9 @@ class Parked(msgspec.Struct, frozen=True):
         resume: the first offset not landed, per topic and partition.
         skipped: records of this table since then.
         rebuild: the rebuild that the table's policy asks for, if it does.
+        run: the connector run that the event came from; empty where it says none.
+        place: the event's log position and its time at the source in milliseconds, as three hexadecimal words; empty
+            for an event without position.
     """
 
     reason: str
@@ -114,6 +119,8 @@ class Parked(msgspec.Struct, frozen=True):
     resume: dict[str, dict[int, int]] = {}
     skipped: int = 0
     rebuild: RebuildKind | None = None
+    run: str = ""
+    place: str = ""
 
 
 class Rebuild(msgspec.Struct, frozen=True):
@@ -123,12 +130,36 @@ class Rebuild(msgspec.Struct, frozen=True):
         reason: a short code: what asked for it (``resync``, ``truncate``, ``second_snapshot``, ``type_changed``, ...).
         deleted_ms: the driver's clock when the folder was found to be gone; 0 before.
         signal: id of the signal that asked for the snapshot; empty before.
+        connector: Debezium's connector that the table's events came from, where it is known.
+        keyless: the table had no key, so its snapshot interrupts the stream and its rows are appended.
+        heard: per partition of the notifications topic, the end that it had before the snapshot was asked for.
     """
 
     kind: RebuildKind
     reason: str
     deleted_ms: int = 0
     signal: str = ""
+    connector: str = ""
+    keyless: bool = False
+    heard: dict[int, int] = {}
+
+
+class Dropped(msgspec.Struct, frozen=True):
+    """The latest ``DROP TABLE`` that the source's schema-change topic has told of.
+
+    Attributes:
+        epoch, position: where in the source's log, the position as two hexadecimal words; whatever the table's events
+            up to there say is about the table that is gone.
+        generation: of the table then; the next one has no row from before.
+        source_ms: when, by the source's clock, milliseconds since 1970; 0 where unknown.
+        back: events from behind it have landed, so that a table of this name exists again.
+    """
+
+    epoch: int
+    position: str
+    generation: int
+    source_ms: int = 0
+    back: bool = False
 
 
 class LandedFile(msgspec.Struct, frozen=True):
@@ -171,8 +202,17 @@ class TableState(msgspec.Struct, frozen=True):
         starts: first offset of this generation per topic and partition; the effect of what came before is in the rows
             that a rebuild has filled the table with. Partitions that are not named have no such bound.
         first_run: the connector run whose first event begins this generation in each partition; empty for any.
-        truncated: position of the truncate that began this generation, as two hexadecimal words; it may be sent again.
+        first_ms: time at the source of the event that began this generation, where ``first_run`` is set; milliseconds.
+        truncated: position of the truncate that began this generation and its time at the source in milliseconds, as
+            three hexadecimal words; it, and what came before it, may be sent again.
         rebuild: the rebuild under way.
+        gone: source columns that have landed and that the newest rows do not have any more.
+        dropped: the table was dropped at the source.
+        ignored_values: values that landed as NULL because their column does not follow a changed type.
+        sources: every source table that lands in this one, where several may; empty for any other table.
+        history: the table has every change as a row of its own, and no key.
+        key_forms: how each key column lands, where not as it is: ``hash:`` or ``encrypt:`` and its secret's digest.
+        replayed: dead letters that have landed after all, see :mod:`connectors.landing_zone.ledger.replayed`.
         tainted: an event was left out (dead letter, ignored truncate): no row may be proven new any more.
         sha256: digest of the last file.
     """
@@ -193,8 +233,16 @@ class TableState(msgspec.Struct, frozen=True):
     loaded: str = ""
     starts: dict[str, dict[int, int]] = {}
     first_run: str = ""
+    first_ms: int = 0
     truncated: str = ""
     rebuild: Rebuild | None = None
+    gone: tuple[str, ...] = ()
+    dropped: Dropped | None = None
+    ignored_values: int = 0
+    sources: tuple[tuple[str, str | None, str], ...] = ()
+    history: bool = False
+    key_forms: tuple[str, ...] = ()
+    replayed: Replayed = {}
     tainted: bool = False
     parked: Parked | None = None
     late: int = 0

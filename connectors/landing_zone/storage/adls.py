@@ -181,6 +181,13 @@ class AdlsRequests:
             else:
                 self._dfs.get_file_client(self._full(path)).delete_file()
 
+    def delete_folder(self, path: str, etag: str) -> None:
+        """Remove a folder with all it holds; 412 if its etag is another one by now."""
+        with self._attempt():
+            self._dfs.get_directory_client(self._full(path)).delete_directory(
+                etag=etag, match_condition=MatchConditions.IfNotModified
+            )
+
     def _set_version(self, request: PipelineRequest[TransportRequest]) -> None:
         # rename_file makes a second client inside, which forgets the version that the first one was given.
         request.http_request.headers["x-ms-version"] = self._version

@@ -117,6 +117,31 @@ class AdlsStorage(AdlsReader):
 
         self._retries.run(attempt, "delete", path)
 
+    def delete_folder(self, path: str, etag: str) -> bool:
+        """See the protocol. One recursive delete with ``If-Match``."""
+        found = self.stat(path)
+        if found is None:
+            return True
+        if not found.is_folder:
+            raise work.not_a_folder(path)
+        if found.etag != etag:
+            return False
+
+        def attempt() -> bool | None:
+            try:
+                self._requests.delete_folder(path, etag)
+            except AttemptError as failure:
+                if failure.verdict is Verdict.MISSING:
+                    return True
+                if failure.status not in _EXISTS:
+                    raise
+                # 409 while the service still works on it; 412 when it is another folder, or gone and made again.
+                now = self.stat(path)
+                return True if now is None else None if now.etag == etag else False
+            return True
+
+        return self._retries.run(attempt, "delete folder", path)
+
     def work_folder(self, path: str) -> Path:
         """See the protocol: one folder of this user for all paths, below the system's temporary folder by default."""
         checked(path)

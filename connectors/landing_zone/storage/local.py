@@ -162,6 +162,34 @@ class LocalStorage:
                 except FileNotFoundError:  # another process deletes the same; look again
                     continue
 
+    def delete_folder(self, path: str, etag: str) -> bool:
+        """See the protocol. The folder disappears as a whole: it is moved to the work folder and emptied there."""
+        place = self._root / checked(path)
+        with told(path):
+            try:
+                descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+            except FileNotFoundError:
+                return True
+            except NotADirectoryError:
+                raise work.not_a_folder(path) from None
+            try:
+                seen = os.fstat(descriptor)
+            finally:
+                os.close(descriptor)
+            if _entry(path, seen).etag != etag:
+                return False
+            aside = self.work_folder(path) / uuid.uuid4().hex
+            try:
+                place.rename(aside)
+            except FileNotFoundError:
+                return True
+            if aside.stat().st_ino != seen.st_ino:
+                aside.rename(place)
+                return False
+            _sync_folder(place.parent)
+            shutil.rmtree(aside)
+            return True
+
     def work_folder(self, path: str) -> Path:
         """See the protocol: ``_scratchPad/.work`` below the root, on the same file system as ``path``."""
         checked(path)

@@ -23,7 +23,8 @@ class Proof:
     """One promise.
 
     Attributes:
-        name: ``put_if_absent``, ``read``, ``list``, ``upload``, ``rename_if_absent``, ``rename_condition``, ``delete``.
+        name: ``put_if_absent``, ``read``, ``list``, ``upload``, ``rename_if_absent``, ``rename_condition``, ``delete``,
+            ``delete_folder``.
         ok: it held.
         detail: what was done and seen.
         remedy: what to do; empty when it held.
@@ -154,6 +155,21 @@ def _delete(storage: Storage, place: str) -> bool:
     return gone and storage.stat(place) is None
 
 
+def _delete_folder(storage: Storage, place: str) -> bool:
+    folder = f"{place}/folder"
+    storage.put(f"{folder}/one", b"x")
+    found = storage.stat(folder)
+    kept = not storage.delete_folder(folder, "0x0") and storage.read(f"{folder}/one") == b"x"
+    gone = found is not None and storage.delete_folder(folder, found.etag) and storage.stat(folder) is None
+    storage.delete(place)
+    return kept and gone
+
+
+_UNCONDITIONAL = (
+    "rebuild no table while anything else may write to this zone: the storage removes a folder even where it is told to"
+    " remove only another one"
+)
+
 _TRIALS = (
     _Trial("put_if_absent", "created a file; a second creation with another body kept the first", _put_if_absent),
     _Trial("read", "replaced a file and read it back in parts", _read),
@@ -162,4 +178,5 @@ _TRIALS = (
     _Trial("rename_if_absent", "renamed a file; a second rename to the same name was refused", _rename_if_absent),
     _Trial("rename_condition", "the same, guarded by the storage's own condition alone", _rename_condition, _UNGUARDED),
     _Trial("delete", "deleted a file, then the folder of these trials", _delete),
+    _Trial("delete_folder", "deleted a folder by its etag, and not by another one's", _delete_folder, _UNCONDITIONAL),
 )

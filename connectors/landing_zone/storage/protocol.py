@@ -1,4 +1,4 @@
-"""What the bridge asks of a storage: seven requests, with the guarantees that exactly-once rests on.
+"""What the bridge asks of a storage: a few requests, with the guarantees that exactly-once rests on.
 
 Paths are relative to the storage's root, with ``/`` between segments and no leading slash. Every request either
 completes, raises :class:`~connectors.landing_zone.errors.StorageError` (a transient error), or one of the errors named
@@ -102,6 +102,20 @@ class Storage(Protocol):
 
     def delete(self, path: str) -> None:
         """Remove a file, or a folder with all it holds; nothing happens when it is not there."""
+        ...
+
+    def delete_folder(self, path: str, etag: str) -> bool:
+        """Remove the folder at ``path`` with all it holds, if it is still the one that ``etag`` was seen of.
+
+        An answer that got lost is resolved before return.
+
+        Returns:
+            True when the folder is gone, whoever removed it; False when a folder with another etag is there, of which
+            nothing was removed.
+
+        Raises:
+            StorageDeniedError: there is a file, not a folder.
+        """
         ...
 
     def work_folder(self, path: str) -> Path:

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from connectors.landing_zone.errors import StorageDeniedError
 
 
 def sweep(folder: Path, before: float) -> int:
-    """Remove the files of ``folder`` that were last written earlier than ``before``.
+    """Remove what lies in ``folder`` and was last written earlier than ``before``.
 
-    Only crashed attempts leave files in a work folder, so what is old enough belongs to nobody.
+    Only crashed attempts leave something in a work folder, so what is old enough belongs to nobody.
 
     Args:
         folder: may be missing.
         before: seconds since the epoch.
 
     Returns:
-        The number of files removed.
+        The number of files and folders removed.
     """
     if not folder.is_dir():
         return 0
     removed = 0
     for file in folder.iterdir():
         try:
-            if file.is_file() and file.stat().st_mtime < before:
+            if file.stat().st_mtime >= before:
+                continue
+            if file.is_dir():
+                shutil.rmtree(file)
+            else:
                 file.unlink()
-                removed += 1
+            removed += 1
         except FileNotFoundError:  # another process sweeps, or its owner has finished with it
             continue
     return removed
@@ -45,4 +50,13 @@ def not_a_file(path: str) -> StorageDeniedError:
     """The error of a rename of a folder, which no storage of ours can make conditional."""
     return StorageDeniedError(
         "Only files are renamed, and this is a folder", remedy="move the files in it one by one", file=path
+    )
+
+
+def not_a_folder(path: str) -> StorageDeniedError:
+    """The error of a removal that is meant for folders only."""
+    return StorageDeniedError(
+        "Only a folder is removed so, and this is a file",
+        remedy="look who has put a file in the place of the table's folder, and move it away",
+        file=path,
     )

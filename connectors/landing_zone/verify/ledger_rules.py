@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState
+from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState, TableStatus
 from connectors.landing_zone.replay.files import LandingFile
 from connectors.landing_zone.replay.table_metadata import TableMetadata
 from connectors.landing_zone.replay.zone import ZoneTable
@@ -59,7 +59,9 @@ def check_tables(tables: Sequence[ZoneTable], known: dict[str, LedgerTable]) -> 
             yield warning(Rule.LEDGER_TABLE, table.name, None, message, "check that another publisher owns it")
     for folder, entry in known.items():
         published = entry.state.sequence - (1 if entry.pending == entry.state.sequence else 0)
-        if folder not in folders and published > 0:
+        # A rebuild has removed the folder, or is about to.
+        removed = entry.state.status is TableStatus.DELETING
+        if folder not in folders and published > 0 and not removed:
             message = f"the folder {folder} is gone; the ledger has bound {entry.state.sequence} files to it"
             yield problem(Rule.LEDGER_TABLE, entry.name, None, message, "load the table again: its mirror was dropped")
 

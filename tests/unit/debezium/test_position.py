@@ -90,7 +90,12 @@ def test_sql_server_orders_by_ten_bytes_of_commit_lsn() -> None:
 def test_db2_orders_by_sixteen_bytes_of_commit_lsn() -> None:
     lsn = "00000000:00000001:80000000000000ff"
     assert words("db2", commit_lsn=[lsn, lsn]) == [(1, HIGH + 0xFF)] * 2
-    assert positions("db2", {"commit_lsn": ["00000027:00000ac0:0007"]})[1] is False
+    assert words("db2", commit_lsn=[lsn, None, "garbage"]) == [(1, HIGH + 0xFF), (0, 0), (0, 0)]
+
+
+def test_db2_may_have_ten_bytes_of_commit_lsn_as_its_documentation_shows() -> None:
+    assert words("db2", commit_lsn=["00000027:00000ac0:0007", None]) == [(0x27_0000_0AC0, 7), (0, 0)]
+    assert positions("db2", {"commit_lsn": ["garbage", None]})[1] is False
 
 
 def test_oracle_orders_by_commit_scn_and_snapshots_by_scn() -> None:

@@ -228,8 +228,16 @@ def test_text_that_holds_no_bytes_is_a_bad_row(declaration: str, text: str, what
 
 def test_bits_are_digits_with_the_most_significant_first() -> None:
     assert cells("bits(12)", [b"\x05\x08", b"\x00\x00", None]) == ["100000000101", "000000000000", None]
-    assert cells("bits(64)", [b"\x01"]) == ["00000001"]
-    unlimited = Field("x", ConnectType.BYTES, semantic="io.debezium.data.Bits")
+
+
+def test_bits_have_their_columns_length_though_the_connector_leaves_out_leading_zero_bytes() -> None:
+    assert cells("bits(12)", [b"\x01", b"", b"\x01\x00"]) == ["000000000001", "000000000000", "000000000001"]
+    assert cells("bits(64)", [b"\x01"]) == ["1".rjust(64, "0")]
+
+
+@pytest.mark.parametrize("parameters", [(), (("length", "2147483647"),)])
+def test_bits_without_a_length_are_whole_bytes(parameters: tuple[tuple[str, str], ...]) -> None:
+    unlimited = Field("x", ConnectType.BYTES, semantic="io.debezium.data.Bits", parameters=parameters)
     assert to_pinned(pa.array([b"\x05\x08", b""]), unlimited).values.to_pylist() == ["0000100000000101", ""]
 
 

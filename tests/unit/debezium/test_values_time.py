@@ -56,6 +56,30 @@ def test_dates_out_of_range_follow_the_rule_and_both_postgresql_infinities_keep_
     assert outcome(pinned("date", [-719_163, 2_932_897, -2_147_472_692, -2_147_472_691, None], rule)) == expected
 
 
+@pytest.mark.parametrize("infinity", [-2_147_472_692, -622_191_234, -622_191_233])
+def test_an_infinite_date_of_postgresql_keeps_its_side_from_snapshot_and_stream(infinity: int) -> None:
+    assert outcome(pinned("date", [infinity])) == ([LAST.date()], 1, [], None)
+    assert outcome(pinned("date", [-625_821_272])) == ([FIRST.date()], 1, [], None)
+
+
+@pytest.mark.parametrize("wrapped", [LONG_MIN + 999_998, LONG_MIN + 1])
+def test_a_postgresql_timestamp_that_the_connector_has_wrapped_around_is_late_not_early(wrapped: int) -> None:
+    assert outcome(pinned("timestamp(us)", [wrapped, PG_MINUS_INFINITY])) == ([LAST, FIRST], 2, [], None)
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("+292278994-08-16Z", LAST),
+        ("+292269055-12-02Z", FIRST),
+        ("-5877611-06-21Z", LAST),
+        ("-5877611-06-22Z", FIRST),
+    ],
+)
+def test_an_infinite_date_of_postgresql_keeps_its_side_as_iso_text(text: str, bound: dt.datetime) -> None:
+    assert outcome(pinned("date(iso)", [text, "2020-01-01Z"])) == ([bound.date(), dt.date(2020, 1, 1)], 1, [], None)
+
+
 @pytest.mark.parametrize(
     ("unit", "ticks", "moment"),
     [

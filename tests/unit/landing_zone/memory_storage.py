@@ -52,7 +52,7 @@ class Request:
 
     @property
     def writes(self) -> bool:
-        return self.method in {"put_if_absent", "put", "upload", "rename_if_absent", "delete"}
+        return self.method in {"put_if_absent", "put", "upload", "rename_if_absent", "delete", "delete_folder"}
 
 
 Hook = Callable[[Request], Fault | None]
@@ -65,17 +65,25 @@ class Disk:
     Attributes:
         files: content by path.
         modified: time of the last write by path, in seconds; it comes from ``clock``.
+        folders: etag of each folder that was ever there; one that is made anew gets another. made: how many there were.
         late_after: requests, of any view, that a late one still lets pass.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
     modified: dict[str, float] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
+    made: int = 0
     clock: Callable[[], float] = lambda: 0.0
     late_after: int = 2
     late: list[tuple[int, Callable[[], object]]] = field(default_factory=list)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def write(self, path: str, body: bytes) -> None:
+        folder = path.rpartition("/")[0]
+        while folder and not any(name.startswith(f"{folder}/") for name in self.files):
+            self.made += 1
+            self.folders[folder] = f"0x{self.made:x}"
+            folder = folder.rpartition("/")[0]
         self.files[path] = body
         self.modified[path] = self.clock()
 
@@ -149,6 +157,16 @@ class MemoryStorage:
 
         self._request("delete", path, effect)
 
+    def delete_folder(self, path: str, etag: str) -> bool:
+        def effect() -> bool:
+            if self._entry(path) is not None and self.disk.folders.get(path, "") != etag:
+                return False
+            for name in [name for name in self.files if name.startswith(f"{path}/")]:
+                del self.files[name]
+            return True
+
+        return self._request("delete_folder", path, effect)
+
     def work_folder(self, path: str) -> Path:
         return Path(tempfile.gettempdir())
 
@@ -182,7 +200,7 @@ class MemoryStorage:
         if path in self.files:
             return Entry(path, len(self.files[path]), is_folder=False, modified=self.disk.modified[path])
         if any(name.startswith(f"{path}/") for name in self.files):
-            return Entry(path, 0, is_folder=True, modified=0.0)
+            return Entry(path, 0, is_folder=True, modified=0.0, etag=self.disk.folders.get(path, ""))
         return None
 
     def _children(self, folder: str) -> list[Entry]:

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from decimal import Decimal
 from typing import Any
 
@@ -6,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connectors.landing_zone.casting import can_hold, cast_rows, exact_values, ignored_values
 from connectors.landing_zone.evolution import (
     ChangeKind,
     ColumnChange,
@@ -14,13 +17,13 @@ from connectors.landing_zone.evolution import (
     RefusalReason,
     Refused,
     TypeChangePolicy,
-    can_hold,
-    cast_rows,
     evolve,
 )
-from connectors.landing_zone.schema import PinnedColumn, PinnedSchema, type_from_text
+from connectors.landing_zone.schema import PinnedColumn, PinnedSchema, type_from_text, type_to_text
+from tests.unit.landing_zone.typed_values import arrays, same_values
 
 PARK, NEW_COLUMN = TypeChangePolicy.PARK, TypeChangePolicy.NEW_COLUMN
+TO_STRING, IGNORE = TypeChangePolicy.TO_STRING, TypeChangePolicy.IGNORE
 
 
 def incoming(*, key: str = "id", **types: str) -> tuple[IncomingColumn, ...]:
@@ -80,7 +83,7 @@ def test_another_type_parks_the_table() -> None:
     assert evolve(pinned(column("n", "int32")), incoming(id="int64", n="string"), PARK) == Refused(
         RefusalReason.TYPE_CHANGED,
         "the column 'n' changed its type from int32 to string, which the mirrored column cannot hold",
-        "rebuild the table, or let the new type have a column of its own (on_type_change: new_column)",
+        "resync the table, or choose another policies.on_type_change (new_column, to_string, ignore) and resume it",
         "n",
     )
 
@@ -122,7 +125,7 @@ def test_a_changed_key_is_always_refused(
     assert evolve(pinned(), fields, policy) == Refused(
         RefusalReason.KEY_CHANGED,
         f"{message}, and a mirrored table's key cannot change",
-        "rebuild the table: its folder has to be made again with all rows",
+        "resync the table: its folder has to be made again with all rows",
         named,
     )
 
@@ -217,3 +220,77 @@ def test_rows_of_keys_only_have_nulls_elsewhere() -> None:
     rows = pa.RecordBatch.from_pydict({"id": pa.array([5], pa.int64())})
     landed = cast_rows(rows, pinned(column("n", "int64")), {"id": "id", "n": "n"})
     assert landed.to_pydict() == {"id": [5], "n": [None]}
+
+
+class TestToString:
+    def test_a_text_column_takes_every_later_type_itself(self) -> None:
+        schema = pinned(column("n", "string"))
+        assert taken(schema, incoming(id="int64", n="int32"), TO_STRING) == Evolution(schema, {"id": "id", "n": "n"})
+
+    def test_another_column_gets_one_text_column_beside_it(self) -> None:
+        evolution = taken(pinned(column("n", "int32")), incoming(id="int64", n="bool"), TO_STRING)
+        text = column("n__2", "string", "n")
+        assert evolution.schema == pinned(column("n", "int32"), text)
+        assert evolution.changes == (ColumnChange(ChangeKind.REPLACED, text, "n"),)
+        assert evolution.mapping == {"id": "id", "n__2": "n"}
+
+    @pytest.mark.parametrize("text", ["bool", "int32", "date32", "string"])
+    def test_from_then_on_the_text_column_takes_whatever_comes(self, text: str) -> None:
+        schema = pinned(column("n", "int32"), column("n__2", "string", "n"))
+        assert taken(schema, incoming(id="int64", n=text), TO_STRING) == Evolution(schema, {"id": "id", "n__2": "n"})
+
+    def test_a_type_that_fits_needs_no_text(self) -> None:
+        schema = pinned(column("n", "int64"))
+        assert taken(schema, incoming(id="int64", n="int16"), TO_STRING).mapping == {"id": "id", "n": "n"}
+
+    def test_a_text_column_from_an_earlier_policy_is_found_again(self) -> None:
+        schema = pinned(column("n", "int32"), column("n__2", "string", "n"), column("n__3", "bool", "n"))
+        assert taken(schema, incoming(id="int64", n="date32"), TO_STRING).mapping == {"id": "id", "n__2": "n"}
+
+
+class TestIgnore:
+    def test_the_column_takes_what_it_holds_and_the_change_is_not_followed(self) -> None:
+        schema = pinned(column("n", "int32"))
+        assert taken(schema, incoming(id="int64", n="string"), IGNORE) == Evolution(
+            schema, {"id": "id", "n": "n"}, (), frozenset({"n"})
+        )
+
+    def test_a_type_that_fits_is_followed(self) -> None:
+        assert taken(pinned(column("n", "int32")), incoming(id="int64", n="int16"), IGNORE).unfollowed == frozenset()
+
+    def test_new_columns_are_added_all_the_same(self) -> None:
+        evolution = taken(pinned(column("n", "int32")), incoming(id="int64", n="bool", m="bool"), IGNORE)
+        assert [change.column for change in evolution.changes] == [column("m", "bool")]
+        assert evolution.mapping == {"id": "id", "n": "n", "m": "m"}
+
+
+@given(st.lists(arrays(), min_size=1, max_size=6), st.sampled_from(TypeChangePolicy))
+def test_whatever_types_follow_each_other_no_value_that_can_be_kept_is_lost(
+    versions: list[pa.Array[Any]], policy: TypeChangePolicy
+) -> None:
+    schema: PinnedSchema | None = None
+    for values in versions:
+        rows = pa.RecordBatch.from_arrays([values], names=["n"])
+        evolution = evolve(schema, (IncomingColumn("n", type_to_text(values.type)),), policy)
+        if isinstance(evolution, Refused):
+            assert policy is PARK
+            continue
+        if schema is not None:
+            assert evolution.schema.columns[: len(schema.columns)] == schema.columns, "a column never changes"
+        schema = evolution.schema
+        landed = cast_rows(rows, schema, evolution.mapping, evolution.unfollowed)
+        lost = sum(ignored_values(rows, landed, evolution.mapping, evolution.unfollowed).values())
+        [name] = evolution.mapping
+        found: Any = landed.column(name)
+        back = exact_values(found, values.type)
+        if policy is IGNORE:
+            fitting = exact_values(values, found.type)
+            assert lost == fitting.null_count - values.null_count
+            assert same_values(back.filter(fitting.is_valid()), values.filter(fitting.is_valid()))
+        else:
+            assert lost == 0
+            assert same_values(back, values)
+        others: list[Any] = [landed.column(each) for each in landed.schema.names if each != name]
+        assert all(each.null_count == len(rows) for each in others)
+    if policy is TO_STRING and schema is not None:
+        assert len(schema.columns) <= 2, "one text column, however often the type changes"

@@ -249,6 +249,34 @@ def test_delete_removes_files_and_folders_with_all_they_hold(storage: Storage) -
     assert storage.stat("other") is not None
 
 
+def test_delete_folder_removes_the_folder_that_was_seen(storage: Storage) -> None:
+    storage.put("public.schema/orders/1", b"1")
+    storage.put("public.schema/orders/_ProcessedFiles/0", b"0")
+    storage.put("public.schema/items/1", b"1")
+    seen = storage.stat("public.schema/orders")
+    assert seen is not None
+    assert storage.delete_folder("public.schema/orders", seen.etag)
+    assert storage.stat("public.schema/orders") is None
+    assert names(storage, "public.schema") == ["public.schema/items"]
+
+
+def test_delete_folder_leaves_another_folder_alone(storage: Storage) -> None:
+    storage.put("orders/1", b"1")
+    assert not storage.delete_folder("orders", "0x0")
+    assert storage.read("orders/1") == b"1"
+
+
+def test_delete_folder_of_nothing_is_done(storage: Storage) -> None:
+    assert storage.delete_folder("orders", "0x0")
+
+
+def test_delete_folder_of_a_file_is_denied(storage: Storage) -> None:
+    storage.put("orders", b"1")
+    with pytest.raises(StorageDeniedError, match="Only a folder is removed so, and this is a file"):
+        storage.delete_folder("orders", "0x0")
+    assert storage.read("orders") == b"1"
+
+
 def test_delete_of_nothing_does_nothing(storage: Storage) -> None:
     storage.delete("orders/none")
     storage.put("orders/1", b"x")
@@ -297,6 +325,7 @@ def test_a_path_out_of_the_root_is_refused(storage: Storage, path: str, reason: 
         lambda: storage.rename_if_absent(path, "x"),
         lambda: storage.rename_if_absent("x", path),
         lambda: storage.delete(path),
+        lambda: storage.delete_folder(path, "0x0"),
         lambda: storage.work_folder(path),
     ]
     for call in calls + ([lambda: storage.list(path)] if path else []):
@@ -318,5 +347,6 @@ def test_the_storage_proves_itself_and_leaves_nothing(storage: Storage) -> None:
         ("rename_if_absent", True, ""),
         ("rename_condition", True, ""),
         ("delete", True, ""),
+        ("delete_folder", True, ""),
     ]
     assert storage.list("_scratchPad/check") == []

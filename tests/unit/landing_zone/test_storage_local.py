@@ -92,6 +92,48 @@ def test_only_old_leftovers_are_swept(storage: LocalStorage) -> None:
     assert (old.exists(), young.exists()) == (False, True)
 
 
+def test_a_folder_that_a_crash_left_half_removed_is_swept(storage: LocalStorage) -> None:
+    left = work_file(storage, b"x").with_name("folder")
+    left.mkdir()
+    (left / "1.parquet").write_bytes(b"x")
+    os.utime(left, (0, 0))
+    assert storage.sweep(before=time.time() - 50) == 1
+    assert not left.exists()
+
+
+def test_a_folder_that_takes_anothers_place_at_the_last_moment_is_put_back(
+    root: Path, storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage.put("orders/1", b"ours")
+    seen = storage.stat("orders")
+    assert seen is not None
+    rename = Path.rename
+
+    def replaced(place: Path, target: Path) -> Path:
+        if place == root / "orders" and (place / "1").exists():
+            rename(place, root / "away")
+            storage.put("orders/2", b"somebody else's")
+        return rename(place, target)
+
+    monkeypatch.setattr(Path, "rename", replaced)
+    assert not storage.delete_folder("orders", seen.etag)
+    assert storage.read("orders/2") == b"somebody else's"
+
+
+def test_a_folder_that_somebody_else_removes_first_is_gone(
+    root: Path, storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage.put("orders/1", b"ours")
+    seen = storage.stat("orders")
+    assert seen is not None
+
+    def gone(place: Path, target: Path) -> Path:
+        raise FileNotFoundError(place)
+
+    monkeypatch.setattr(Path, "rename", gone)
+    assert storage.delete_folder("orders", seen.etag)
+
+
 def test_sweeping_an_unused_storage_makes_nothing(root: Path, storage: LocalStorage) -> None:
     assert storage.sweep(before=time.time()) == 0
     assert not root.exists()

@@ -107,14 +107,12 @@ class TestTwoTopicsOfOneTable:
         assert [row["id"] for row in batches.job.rows("public.orders")] == [2, 1, 3, 4]
 
     def test_what_a_merge_leaves_out_is_counted(self) -> None:
-        left_out = TableState(("shop", "public", "orders"), "public.schema/orders", dead_letters=5)
-        state = LedgerState(
-            "l", 1, 1, "w", tables={"public.orders": TableState(left_out.source, left_out.folder, dead_letters=3)}
-        )
-        results = Results(tables=(TableResult("public.orders", left_out),), partitions=())
-        draft = assemble(results, {}, state, frozenset())
+        table = TableState(("shop", "public", "orders"), "public.schema/orders", dead_letters=5)
+        result = TableResult("public.orders", table, left_out={"unavailable_value": 2, "cast_failure": 1})
+        results = Results(tables=(result,), partitions=())
+        draft = assemble(results, {}, LedgerState("l", 1, 1, "w"), frozenset())
         assert isinstance(draft, Draft)
-        assert draft.counters == {"dead_letters.unavailable_value": 2}
+        assert draft.counters == {"dead_letters.cast_failure": 1, "dead_letters.unavailable_value": 2}
 
 
 class TestTextFiles:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ class Skewed(MemoryStorage):
 
     def stat(self, path: str) -> Entry | None:
         entry = super().stat(path)
-        return None if entry is None else Entry(entry.path, entry.size, False, 1_000.0 + self.apart)
+        return None if entry is None else replace(entry, modified=1_000.0 + self.apart)
 
 
 class TestStorage:
@@ -199,7 +200,7 @@ class TestLedger:
         _, table, *_ = check_ledger(parked(tmp_path).ledger.state, None, Checkpoint(tmp_path / "c"))
         assert (table.subject, table.verdict) == ("table public.orders", Verdict.WARNING)
         assert table.detail.startswith(f"parked (truncate) at {TOPIC}/0/1: the source truncated the table")
-        assert table.remedy.startswith("rebuild")
+        assert table.remedy.startswith("resync")
 
     def test_files_that_are_not_published_are_a_warning(self, tmp_path: Path) -> None:
         state = two_batches(tmp_path).ledger.state
@@ -250,6 +251,16 @@ class TestKafka:
                 "landed yet",
             ),
             (kafka((0, 1)), "warning", "1 partition, 1 offset; this user may not see how long it keeps records"),
+            (
+                kafka((0, 1), retention_ms=6 * 86_400_000, cleanup_policy="delete"),
+                "warning",
+                "1 partition, 1 offset; it keeps records for 6 d 0 h only",
+            ),
+            (
+                kafka((0, 1), retention_ms=-1, retention_bytes=5_000_000, cleanup_policy="delete"),
+                "warning",
+                "1 partition, 1 offset; it keeps 5.0 MB per partition at most, however young they are",
+            ),
         ],
     )
     def test_how_long_a_topic_keeps_its_records(self, topic: TopicDescription, verdict: str, detail: str) -> None:
@@ -313,6 +324,19 @@ class TestRecords:
         [check, _] = self.described(tmp_path, KEYLESS.create(row(1), 5), partitions=3, defaults=options)
         assert check.detail.startswith("records without a key are spread over 3 partitions")
 
+    def test_a_key_in_several_partitions_is_a_warning(self, tmp_path: Path) -> None:
+        spread = [
+            ORDERS.create(row(1), 5),
+            ORDERS.truncate(6),
+            ORDERS.at(1).truncate(7),
+            ORDERS.at(1).update(row(1), 8),
+        ]
+        [check, _] = self.described(tmp_path, *spread, partitions=2)
+        assert (check.subject, check.verdict) == (f"records of {TOPIC}", Verdict.WARNING)
+        assert check.detail.startswith("the key id=1 of public.orders is in several partitions")
+        apart = [ORDERS.create(row(1), 5), ORDERS.at(1).create(row(2), 6)]
+        assert verdicts(self.described(tmp_path, *apart, partitions=2)) == [(f"records of {TOPIC}", "ok")]
+
     def test_a_topic_without_rows(self, tmp_path: Path) -> None:
         assert said(self.described(tmp_path, ORDERS.tombstone(row(1)))) == [
             (f"records of {TOPIC}", "ok", "the newest 1 record carry no rows")
@@ -354,6 +378,7 @@ class TestEverything:
             "state clock": "ok",
             "owner": "ok",
             "ledger": "ok",
+            "source": "ok",
         }
 
     def test_a_secret_s_file_that_cannot_be_used_is_a_problem(self, tmp_path: Path) -> None:
@@ -372,7 +397,7 @@ class TestEverything:
         config = tmp_path / "bridge.yaml"
         changes = {"kafka__bootstrap_servers": "127.0.0.1:1", "state": {"url": f"file://{tmp_path}/state"}}
         config.write_text(settings_text(landing_zone__url=f"file://{tmp_path}/zone", **changes))
-        ledger = list(check_all(config))[-1]
+        *_, ledger, _ = check_all(config)
         assert (ledger.subject, ledger.verdict) == ("ledger", Verdict.PROBLEM)
         assert ledger.detail.startswith("Version 2 of the ledger is missing between 1 and 3")
 

@@ -62,7 +62,7 @@ def test_an_event_that_waits_shows_table_key_markers_and_typed_row(tmp_path: Pat
         "position": "30:30",
         "key": {"id": 1},
         "rows": [{"marker": "1", "values": {"id": 1, "name": "eins", "note": None}}],
-        "notes": [],
+        "notes": ["note is gone from the rows: it stays, NULL in every row that changes from now on"],
         "parked": None,
         "landed_by": None,
         "file": None,
@@ -104,7 +104,7 @@ def test_a_table_that_stands_still_passes_it_over(tmp_path: Path) -> None:
     [one] = explained(tmp_path, ORDERS.create(row(9), 40), first=3, state=parked(tmp_path).ledger.state)
     assert (one.fate, one.rows) == (Fate.TABLE_IS_PARKED, ())
     assert one.reason.startswith("the table stands still (truncate): the source truncated the table")
-    assert one.remedy.startswith("rebuild the mirrored table")
+    assert one.remedy.startswith("resync the table")
 
 
 def test_an_event_that_parks_its_table_says_why_and_those_behind_it_too(tmp_path: Path) -> None:

@@ -238,7 +238,10 @@ class TestParking:
         options = TableOptions(on_type_change=OnTypeChange.NEW_COLUMN)
         result = land(tmp_path, [Event("c", row(1))], changed, options=options)
         assert [(line["name"], line["name__2"]) for line in landed(tmp_path, result)] == [("a", None), (None, 5)]
-        assert result.notes == ("new column name__2 (int64) instead of name",)
+        assert result.notes == (
+            "new column name__2 (int64) instead of name",
+            "doc is gone from the rows: it stays, NULL in every row that changes from now on",
+        )
 
     def test_a_changed_key_parks(self, tmp_path: Path) -> None:
         schema = RowSchema(SCHEMA.fields, key=("name",))

@@ -12,6 +12,7 @@ from connectors.landing_zone.evolution import RefusalReason
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.redo import TABLE_ERRORS
 from streaming import assemble, publishing
+from streaming.lifecycle.stopping import StopReason
 from streaming.publishing import park_tables
 from tests.unit.streaming.landed_shop import two_batches
 
@@ -51,4 +52,4 @@ def test_every_reason_in_the_code_is_documented_and_no_other(tmp_path: Path) -> 
     ledger = two_batches(tmp_path).ledger
     zone = {zone_reason(ledger, error) for error in TABLE_ERRORS}
     assert "truncate" in events
-    assert documented() == events | set(RefusalReason) | {assemble.NAME_COLLISION} | zone
+    assert documented() == events | set(RefusalReason) | set(StopReason) | {assemble.NAME_COLLISION} | zone

@@ -8,7 +8,7 @@ import pytest
 
 from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets
-from streaming.checkpoint import Checkpoint, CheckpointError, Planned, agrees
+from streaming.checkpoint import Checkpoint, CheckpointError, Offsets, Planned, agrees, drainable
 from streaming.plan import BatchPlan
 from streaming.planning import is_new, plan_batch, planned_topics
 from tests.unit.streaming.events import plan
@@ -98,6 +98,27 @@ class TestCheckpoint:
         offsets = {3: '{"orders":{"0":10}}', 4: '{"orders":{"0":15}}'}
         assert checkpoint(tmp_path / "a", offsets, (3, 4)).next_start() == {"orders": {0: 15}}
         assert checkpoint(tmp_path / "b", offsets, (3,)).next_start() == {"orders": {0: 10}}
+
+    def test_a_batch_without_its_commit_is_run_again(self, tmp_path: Path) -> None:
+        offsets = {3: '{"orders":{"0":10}}', 4: '{"orders":{"0":15}}'}
+        assert checkpoint(tmp_path / "a", offsets, (3, 4)).repeated() is None
+        assert checkpoint(tmp_path / "b", offsets, (3,)).repeated() == {"orders": {0: 15}}
+        assert Checkpoint(tmp_path / "absent").repeated() is None
+
+    @pytest.mark.parametrize(
+        ("repeated", "expected"),
+        [
+            (None, True),
+            ({"orders": {0: 9}, "lines": {0: 1}}, True),
+            ({"orders": {0: 9}}, False),
+            ({"orders": {}, "lines": {0: 1}}, False),
+        ],
+        ids=["none", "same partitions", "new topic", "new partition"],
+    )
+    def test_a_drain_begins_with_a_repeated_batch_only_if_no_partition_is_new(
+        self, repeated: Offsets | None, expected: bool
+    ) -> None:
+        assert drainable(repeated, {"orders": {0: (0, 20)}, "lines": {0: (0, 5)}}) is expected
 
     def test_an_unreadable_checkpoint_is_not_used(self, tmp_path: Path) -> None:
         assert checkpoint(tmp_path / "c", {4: "garbage"}, (4,)).next_start() is None

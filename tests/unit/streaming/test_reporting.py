@@ -66,6 +66,7 @@ class TestStatus:
                     "lag_seconds": 0.0,
                     "late": 0,
                     "dead_letters": 0,
+                    "dropped": False,
                     "parked": None,
                 }
             ],
@@ -103,7 +104,7 @@ class TestStatus:
         report = status_of(parked(tmp_path).ledger.state, kafka(5), 0, frozenset({ORDERS_TABLE}))
         said = shown(show_status, Status(report, Transient("no answer", remedy="wait")))
         assert f"public.orders is parked (truncate) at {TOPIC}/0/1: the source truncated the table" in said
-        assert "What to do: rebuild the mirrored table from an empty folder" in said
+        assert "What to do: resync the table" in said
         assert "file 1 (pending): 1 unmarked" in said
         assert "4 offsets" in said
         assert "Kafka: no answer" in said
@@ -210,7 +211,7 @@ class TestHistory:
     def test_for_a_person_one_version_in_full(self, tmp_path: Path) -> None:
         said = shown(show_version, entry_of(storage_of_parked(tmp_path), 3))
         assert f"parked public.orders (truncate) at {TOPIC}/0/1" in said
-        assert "What to do: rebuild" in said
+        assert "What to do: resync the table" in said
         assert TOPIC in said
 
     def test_for_a_person_files_and_what_waits(self, tmp_path: Path) -> None:

@@ -86,7 +86,9 @@ def test_each_batch_is_a_line_and_the_run_a_summary(capsys: pytest.CaptureFixtur
         "tables": ["public.orders"],
         "version": 3,
         "parked": {},
+        "under_way": {},
         "retried_failures": 0,
+        "failed_group_commits": 0,
         "stopped": False,
     }
 

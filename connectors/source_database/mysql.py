@@ -1,0 +1,60 @@
+"""What MySQL and MariaDB say about their binary log (MySQL manual, "Binary Logging"; MariaDB, "Binary Log")."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from connectors.source_database.database import SourceDatabase
+
+_VARIABLES = """
+SHOW GLOBAL VARIABLES WHERE Variable_name IN (
+    'log_bin', 'binlog_format', 'binlog_row_image', 'binlog_row_value_options', 'server_id',
+    'binlog_expire_logs_seconds', 'expire_logs_days'
+)
+"""
+_UNREADABLE_COLUMNS = """
+SELECT CONCAT(table_schema, '.', table_name, '.', column_name) AS name FROM information_schema.columns
+ WHERE data_type = 'inet6' ORDER BY 1
+"""
+_DAY = 24 * 3600
+
+
+@dataclass(frozen=True)
+class BinaryLog:
+    """The server's settings of its binary log.
+
+    Attributes:
+        value_options: ``PARTIAL_JSON`` where JSON is logged in part; empty otherwise.
+        expires_seconds: after which files are removed; 0 keeps them for ever, None where it is not told.
+    """
+
+    on: bool
+    format: str
+    row_image: str
+    value_options: str
+    server_id: int
+    expires_seconds: int | None
+
+
+def binary_log(database: SourceDatabase) -> BinaryLog:
+    """How the server writes its binary log; raises as every query."""
+    rows = database.commands(_VARIABLES)
+    found = {str(row["Variable_name"]).lower(): str(row["Value"]) for row in rows}
+    expires: int | None = None
+    if "expire_logs_days" in found:
+        expires = int(float(found["expire_logs_days"]) * _DAY)
+    if found.get("binlog_expire_logs_seconds", "0") != "0" or expires is None:
+        expires = int(found["binlog_expire_logs_seconds"]) if "binlog_expire_logs_seconds" in found else None
+    return BinaryLog(
+        on=found.get("log_bin", "OFF").upper() in ("ON", "1"),
+        format=found.get("binlog_format", "ROW").upper(),
+        row_image=found.get("binlog_row_image", "FULL").upper(),
+        value_options=found.get("binlog_row_value_options", ""),
+        server_id=int(found.get("server_id", "0")),
+        expires_seconds=expires,
+    )
+
+
+def unreadable_columns(database: SourceDatabase) -> tuple[str, ...]:
+    """Columns anywhere on the server that this user sees and at which the connector fails, captured or not."""
+    return tuple(str(row["name"]) for row in database.query(_UNREADABLE_COLUMNS))

@@ -1,0 +1,136 @@
+"""What PostgreSQL's catalog says about logical replication (PostgreSQL manual, "Logical Replication")."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from connectors.source_database.catalog import DatabaseTable
+from connectors.source_database.database import SourceDatabase
+
+_COLUMN_LISTS_SINCE = 150_000
+
+
+class ReplicaIdentity(enum.StrEnum):
+    """What the log says about the row before a change (``pg_class.relreplident``)."""
+
+    DEFAULT = "d"
+    NOTHING = "n"
+    FULL = "f"
+    INDEX = "i"
+
+
+@dataclass(frozen=True)
+class ReplicatedTable:
+    """A table as replication sees it.
+
+    Attributes:
+        toastable: columns whose large values may be stored apart from the row; not those that hold 500 characters at
+            most, which are moved only out of very wide rows.
+    """
+
+    table: DatabaseTable
+    identity: ReplicaIdentity
+    has_primary_key: bool
+    toastable: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A table in a publication.
+
+    Attributes:
+        columns: that are published; None where the server has no lists of columns (before PostgreSQL 15).
+        row_filter: condition of the rows that are published, or empty.
+    """
+
+    table: DatabaseTable
+    columns: tuple[str, ...] | None
+    row_filter: str
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A publication: what it sends, and of which tables."""
+
+    name: str
+    inserts: bool
+    updates: bool
+    deletes: bool
+    truncates: bool
+    tables: tuple[PublishedTable, ...]
+
+
+_TABLES = """
+SELECT n.nspname AS schema, c.relname AS name, c.relreplident AS identity,
+       EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary) AS has_key,
+       ARRAY(SELECT CAST(a.attname AS text) FROM pg_catalog.pg_attribute a
+              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attlen = -1
+                AND a.attstorage IN ('x', 'e')
+                AND (a.atttypid NOT IN (CAST('varchar' AS regtype), CAST('bpchar' AS regtype))
+                     OR a.atttypmod NOT BETWEEN 4 AND 504)
+                AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_index i
+                                 WHERE i.indrelid = c.oid AND i.indisprimary AND a.attnum = ANY(i.indkey))
+              ORDER BY a.attnum) AS toastable
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind IN ('r', 'p')
+   AND (n.nspname, c.relname) IN (SELECT * FROM unnest(CAST(:schemas AS text[]), CAST(:names AS text[])))
+ ORDER BY 1, 2
+"""
+_PUBLICATIONS = """
+SELECT pubname AS name, pubinsert AS inserts, pubupdate AS updates, pubdelete AS deletes, pubtruncate AS truncates
+  FROM pg_catalog.pg_publication ORDER BY 1
+"""
+
+_PUBLISHED = """
+SELECT pubname AS publication, schemaname AS schema, tablename AS name, NULL AS columns, NULL AS row_filter
+  FROM pg_catalog.pg_publication_tables ORDER BY 1, 2, 3
+"""
+_PUBLISHED_WITH_LISTS = """
+SELECT pubname AS publication, schemaname AS schema, tablename AS name, CAST(attnames AS text[]) AS columns,
+       rowfilter AS row_filter
+  FROM pg_catalog.pg_publication_tables ORDER BY 1, 2, 3
+"""
+
+
+def setting(database: SourceDatabase, name: str) -> str:
+    """The value of a server setting, such as ``wal_level``; empty for one that the server does not have."""
+    rows = database.query("SELECT current_setting(:name, true) AS value", name=name)
+    return str(rows[0]["value"] or "")
+
+
+def replicated_tables(database: SourceDatabase, tables: Sequence[DatabaseTable]) -> tuple[ReplicatedTable, ...]:
+    """Those of the tables that exist, by name."""
+    rows = database.query(_TABLES, schemas=[table.schema for table in tables], names=[table.name for table in tables])
+    return tuple(
+        ReplicatedTable(
+            DatabaseTable(row["schema"], row["name"]),
+            ReplicaIdentity(row["identity"]),
+            row["has_key"],
+            tuple(row["toastable"]),
+        )
+        for row in rows
+    )
+
+
+def publications(database: SourceDatabase) -> tuple[Publication, ...]:
+    """The database's publications with their tables, by name."""
+    lists = int(setting(database, "server_version_num")) >= _COLUMN_LISTS_SINCE
+    published = _PUBLISHED_WITH_LISTS if lists else _PUBLISHED
+    tables: dict[str, list[PublishedTable]] = {}
+    for row in database.query(published):
+        columns = None if row["columns"] is None else tuple(row["columns"])
+        table = PublishedTable(DatabaseTable(row["schema"], row["name"]), columns, row["row_filter"] or "")
+        tables.setdefault(row["publication"], []).append(table)
+    return tuple(
+        Publication(
+            row["name"],
+            row["inserts"],
+            row["updates"],
+            row["deletes"],
+            row["truncates"],
+            tuple(tables.get(row["name"], ())),
+        )
+        for row in database.query(_PUBLICATIONS)
+    )

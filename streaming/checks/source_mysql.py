@@ -1,0 +1,82 @@
+"""MySQL and MariaDB as a source: whether the binary log holds whole rows, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from connectors.source_database.database import SourceDatabase
+from connectors.source_database.mysql import BinaryLog, binary_log, unreadable_columns
+from streaming.checks.check import Check, ok, problem, warning
+from streaming.checks.patience import patiently
+from streaming.wording import seconds_text
+
+SHORT_BINLOG_SECONDS = 3 * 24 * 3600
+"""A binary log that is kept for less does not outlast a weekend; 3 days."""
+
+
+def check_mysql(database: SourceDatabase) -> Iterator[Check]:
+    """Everything about the database.
+
+    Raises:
+        BridgeError: the database cannot be asked.
+    """
+    yield from check_binary_log(patiently("binary log", lambda: binary_log(database)))
+    yield from check_columns(patiently("columns", lambda: unreadable_columns(database)))
+
+
+def check_binary_log(log: BinaryLog) -> Iterator[Check]:
+    """Whether each change is logged as whole rows, and the log is kept long enough."""
+    if not log.on:
+        yield problem("binary log", "is off: no change can be read", "start the server with log_bin and a server_id")
+        return
+    faults = list(_faults(log))
+    yield from faults
+    if not faults:
+        kept = "its files are kept for ever"
+        if log.expires_seconds is None:
+            kept = "how long its files are kept is not told"
+        elif log.expires_seconds:
+            kept = f"its files are kept for {seconds_text(log.expires_seconds)}"
+        yield ok("binary log", f"holds whole rows; {kept}")
+
+
+def _faults(log: BinaryLog) -> Iterator[Check]:
+    if log.format != "ROW":
+        yield problem(
+            "binary log",
+            f"binlog_format is {log.format}: statements are logged, not rows",
+            "SET GLOBAL binlog_format = 'ROW', and in the server's configuration; it counts for new sessions",
+        )
+    if log.row_image != "FULL":
+        yield problem(
+            "binary log",
+            f"binlog_row_image is {log.row_image}: unchanged columns are missing in the events, and land as NULL",
+            "SET GLOBAL binlog_row_image = 'FULL', and in the server's configuration",
+        )
+    if "PARTIAL_JSON" in log.value_options.upper():
+        yield problem(
+            "binary log",
+            "binlog_row_value_options has PARTIAL_JSON: changes of JSON are logged in part, which the connector "
+            "can't read",
+            "SET GLOBAL binlog_row_value_options = ''",
+        )
+    if log.server_id == 0:
+        yield problem("binary log", "server_id is 0: nobody may read the log", "set server_id and restart the server")
+    if log.expires_seconds is not None and 0 < log.expires_seconds < SHORT_BINLOG_SECONDS:
+        yield warning(
+            "binary log",
+            f"its files are kept for {seconds_text(log.expires_seconds)} only: a connector that stands still for "
+            "longer has to make a new snapshot",
+            "raise binlog_expire_logs_seconds (expire_logs_days)",
+        )
+
+
+def check_columns(unreadable: Sequence[str]) -> Iterator[Check]:
+    """Whether the server has columns at which the connector fails."""
+    if unreadable:
+        yield problem(
+            "source columns",
+            f"{', '.join(unreadable)}: a column of type inet6 anywhere on the server ends the connector, even in a "
+            "database that it does not capture",
+            "change these columns to varchar(39) or binary(16)",
+        )

@@ -1,0 +1,264 @@
+"""PostgreSQL as a source: the log's level, the replication slot, the publication, and each table's replica identity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from connectors.source_database.catalog import DatabaseTable, columns_of
+from connectors.source_database.database import SourceDatabase
+from connectors.source_database.postgresql import (
+    Publication,
+    PublishedTable,
+    ReplicaIdentity,
+    ReplicatedTable,
+    publications,
+    replicated_tables,
+    setting,
+)
+from connectors.source_database.replication import ReplicationSlot, replication_slots
+from streaming.checks.check import Check, ok, problem, warning
+from streaming.checks.patience import patiently
+from streaming.wording import count_text, size_text
+
+DEFAULT_SLOT, DEFAULT_PUBLICATION = "debezium", "dbz_publication"
+"""The connector's ``slot.name`` and ``publication.name`` where its configuration has none."""
+
+MUCH_WAL = 1_000_000_000
+"""Bytes of log that a slot may hold without a warning."""
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A table that the bridge mirrors.
+
+    Attributes:
+        name: in the landing zone.
+        parks_unavailable: it is parked at a large value that the source did not send.
+        wants_truncates: something is to happen on a truncate.
+    """
+
+    name: str
+    table: DatabaseTable
+    parks_unavailable: bool = True
+    wants_truncates: bool = True
+
+
+def check_postgresql(
+    database: SourceDatabase, tables: Sequence[Captured], config: Mapping[str, str] | None
+) -> Iterator[Check]:
+    """Everything about the database.
+
+    Args:
+        tables: that the bridge mirrors.
+        config: the connector's configuration; None when it is not known.
+
+    Raises:
+        BridgeError: the database cannot be asked.
+    """
+    yield check_wal_level(patiently("wal_level", lambda: setting(database, "wal_level")))
+    slot = None if config is None else config.get("slot.name", DEFAULT_SLOT)
+    yield from check_slots(patiently("replication slots", lambda: replication_slots(database)), slot)
+    publication = None if config is None else config.get("publication.name", DEFAULT_PUBLICATION)
+    found = patiently("publications", lambda: publications(database))
+    known = patiently("replica identities", lambda: replicated_tables(database, [one.table for one in tables]))
+    columns = patiently("columns", lambda: {one.table: _streamed(database, one.table) for one in known})
+    yield from check_publication(found, publication, tables, columns)
+    yield from check_identities(known, tables)
+
+
+def _streamed(database: SourceDatabase, table: DatabaseTable) -> list[str]:
+    return [column.name for column in columns_of(database, table) if not column.generated]
+
+
+def check_wal_level(level: str) -> Check:
+    """Whether the log holds what logical decoding needs."""
+    if level == "logical":
+        return ok("wal_level", "is logical")
+    return problem(
+        "wal_level",
+        f"is {level}: no change can be read from the log",
+        "set wal_level = logical in postgresql.conf and restart the server",
+    )
+
+
+def check_slots(slots: Sequence[ReplicationSlot], name: str | None) -> Iterator[Check]:
+    """Whether the connector's slot is there, is read, and does not hold the log back.
+
+    Args:
+        name: the connector's slot; None for all of the database.
+    """
+    chosen = [slot for slot in slots if name is None or slot.name == name]
+    if not chosen:
+        yield problem(
+            f"replication slot {name}" if name else "replication slots",
+            "there is none in this database: nothing keeps the log for the connector",
+            "start the connector, which creates it; if it was dropped, changes since are lost: make a new snapshot",
+        )
+    for slot in chosen:
+        yield _slot(slot)
+
+
+def _slot(slot: ReplicationSlot) -> Check:
+    subject = f"replication slot {slot.name}"
+    held = "" if slot.held_bytes is None else f"; it holds {size_text(slot.held_bytes)} of the log"
+    if slot.wal_status == "lost":
+        return problem(
+            subject,
+            "is lost: the log that the connector still needs was removed",
+            "drop the slot and let the connector make a new snapshot; raise max_slot_wal_keep_size",
+        )
+    if slot.wal_status == "unreserved":
+        return problem(
+            subject,
+            f"is about to be lost: the next checkpoint may remove the log that it needs{held}",
+            "start the connector now, and raise max_slot_wal_keep_size",
+        )
+    if not slot.active:
+        return warning(
+            subject,
+            f"is read by nobody{held}, and the log grows until the disk is full",
+            "start the connector; or drop the slot if the connector is gone for good",
+        )
+    if slot.held_bytes is not None and slot.held_bytes > MUCH_WAL:
+        return warning(
+            subject,
+            f"is read, but far behind{held}",
+            "set the connector's heartbeat.interval.ms if the captured tables are idle; otherwise look for a "
+            "long transaction or a slow connector",
+        )
+    return ok(subject, f"is read{held}")
+
+
+def check_publication(
+    found: Sequence[Publication],
+    name: str | None,
+    tables: Sequence[Captured],
+    columns: Mapping[DatabaseTable, Sequence[str]],
+) -> Iterator[Check]:
+    """Whether the publication sends everything of every table.
+
+    Args:
+        name: the connector's publication; None takes the only one there is.
+        columns: of each table that exists, without generated ones.
+    """
+    chosen = [one for one in found if one.name == name] if name is not None else list(found)
+    if not chosen and name is not None:
+        yield problem(
+            f"publication {name}",
+            "does not exist: the database sends nothing to the connector",
+            "start the connector with publication.autocreate.mode=filtered, or create it: "
+            f'CREATE PUBLICATION "{name}" FOR TABLE ...',
+        )
+    if len(chosen) != 1:
+        if name is None:
+            detail = f"{count_text(len(chosen), 'publication')} in the database; set source.connect to say which counts"
+            yield ok("publication", detail)
+        return
+    [publication] = chosen
+    faults = list(_publication(publication, tables, columns))
+    yield from faults
+    if not faults:
+        yield ok(f"publication {publication.name}", f"sends every change of {count_text(len(tables), 'table')}")
+
+
+def _publication(
+    publication: Publication, tables: Sequence[Captured], columns: Mapping[DatabaseTable, Sequence[str]]
+) -> Iterator[Check]:
+    subject = f"publication {publication.name}"
+    sent = (("insert", publication.inserts), ("update", publication.updates), ("delete", publication.deletes))
+    missing = [what for what, yes in sent if not yes]
+    if missing:
+        yield problem(
+            subject,
+            f"leaves out {' and '.join(f'{what}s' for what in missing)}: the mirror can't become what the database is",
+            f"ALTER PUBLICATION \"{publication.name}\" SET (publish = 'insert, update, delete, truncate')",
+        )
+    if not publication.truncates and any(one.wants_truncates for one in tables):
+        yield warning(
+            subject,
+            "leaves out truncates: a truncated table keeps its rows in the mirror",
+            f"ALTER PUBLICATION \"{publication.name}\" SET (publish = 'insert, update, delete, truncate')",
+        )
+    published = {one.table: one for one in publication.tables}
+    for one in tables:
+        if one.table not in columns:
+            continue
+        if one.table not in published:
+            yield problem(
+                f"table {one.name}",
+                f"is not in the {subject}: its changes are not sent",
+                f'ALTER PUBLICATION "{publication.name}" ADD TABLE {_quoted(one.table)}',
+            )
+        else:
+            yield from _published(one, published[one.table], columns[one.table], publication.name)
+
+
+def _published(one: Captured, published: PublishedTable, columns: Sequence[str], name: str) -> Iterator[Check]:
+    left_out = [] if published.columns is None else [column for column in columns if column not in published.columns]
+    if left_out:
+        yield warning(
+            f"table {one.name}",
+            f"the publication {name} leaves out its columns {', '.join(left_out)}: the mirror lacks them",
+            f'publish all columns: ALTER PUBLICATION "{name}" SET TABLE ... without a list for {_quoted(one.table)}',
+        )
+    if published.row_filter:
+        yield warning(
+            f"table {one.name}",
+            f"the publication {name} sends only rows with {published.row_filter}",
+            "leave it so if the mirror is meant to have these rows only; otherwise publish the table without WHERE",
+        )
+
+
+def check_identities(known: Sequence[ReplicatedTable], tables: Sequence[Captured]) -> Iterator[Check]:
+    """Whether the log says enough about each row that changes."""
+    by_table = {one.table: one for one in known}
+    good = 0
+    for one in tables:
+        found = by_table.get(one.table)
+        if found is None:
+            yield warning(
+                f"table {one.name}",
+                f"{one.table} is not in the source database, or this user may not see it",
+                "nothing if it was dropped or renamed; otherwise check source.database.url",
+            )
+            continue
+        check = _identity(one, found)
+        if check is None:
+            good += 1
+        else:
+            yield check
+    if good:
+        yield ok("replica identity", f"is enough for {count_text(good, 'table')}")
+
+
+def _identity(one: Captured, found: ReplicatedTable) -> Check | None:
+    full = f"ALTER TABLE {_quoted(one.table)} REPLICA IDENTITY FULL"
+    match found.identity:
+        case ReplicaIdentity.FULL:
+            return None
+        case ReplicaIdentity.NOTHING:
+            return problem(
+                f"table {one.name}",
+                "has REPLICA IDENTITY NOTHING: the database refuses its updates and deletes, or does not send them",
+                full,
+            )
+        case ReplicaIdentity.DEFAULT | ReplicaIdentity.INDEX:
+            if found.identity is ReplicaIdentity.DEFAULT and not found.has_primary_key:
+                return warning(
+                    f"table {one.name}",
+                    "has no primary key, and REPLICA IDENTITY DEFAULT: only its inserts can be sent",
+                    f"give it a primary key; or {full}, and declare its key columns (tables.overrides[].keys)",
+                )
+            if found.toastable and one.parks_unavailable:
+                return warning(
+                    f"table {one.name}",
+                    f"has columns whose unchanged large values are not sent ({', '.join(found.toastable)}): an update "
+                    "of such a row parks the table",
+                    f"{full}; or choose another policies.on_unavailable",
+                )
+            return None
+
+
+def _quoted(table: DatabaseTable) -> str:
+    return ".".join('"' + part.replace('"', '""') + '"' for part in (table.schema, table.name))

@@ -1,0 +1,125 @@
+"""Where a table's present generation begins in each partition: what lies before it is superseded.
+
+A rebuild empties the mirrored table. What Kafka still holds from before must not land in it again: the snapshot that
+fills the table contains its effect, the truncate has removed it, or a second snapshot has replaced it. Four rules, of
+which a generation has at most one or two:
+
+- ``starts``: offsets below the ends that Kafka had when the snapshot was asked for;
+- ``first_run``: in each partition, events before the first one of the connector run that made the second snapshot;
+- ``truncated``: events that the source logged before the truncate, in whatever partition they arrive and however often
+  the truncate itself is sent; the same for ``dropped``, where an earlier generation's table was dropped at the source;
+- a table without key that is being filled: events before the first row of its blocking snapshot, during which Debezium
+  streams nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from connectors.debezium.events import Bools, ChangeChunk, Int64s, Op, SnapshotKind
+from connectors.landing_zone.ledger.state import RebuildKind, SnapshotIdentity, TableState, TableStatus
+from streaming.rows import OrderedRows
+from streaming.snapshots import snapshot_runs
+
+SUPERSEDED = "superseded"
+"""Why a record that belongs to an earlier generation yields no row."""
+
+
+def place_text(position: tuple[int, int], source_ms: int) -> str:
+    """A position and a time (milliseconds, not negative) as three hexadecimal words; empty for no position."""
+    high, low = position
+    return f"{high:016x}{low:016x}{max(source_ms, 0):016x}" if high or low else ""
+
+
+def place_of_text(text: str) -> tuple[tuple[int, int], int]:
+    """The other direction of :func:`place_text`; zeros for the empty text."""
+    words = [*(int(text[begin : begin + 16], 16) for begin in range(0, len(text), 16)), 0, 0, 0]
+    return (words[0], words[1]), words[2]
+
+
+def asked_snapshot(state: TableState, events: OrderedRows) -> SnapshotIdentity | None:
+    """The identity of the blocking snapshot that was asked for to fill a table without key, if its rows are here.
+
+    Without it they would be taken for a snapshot that interrupts the stream and doubles every row.
+    """
+    if not _awaits_snapshot(state):
+        return None
+    for run in snapshot_runs(events):
+        if run.run_id is not None:
+            high, low = events.keys[run.start, 1:].tolist()
+            return SnapshotIdentity(events.connector, run.run_id, f"{high:016x}{low:016x}")
+    return None
+
+
+def _awaits_snapshot(state: TableState) -> bool:
+    return (
+        state.rebuild is not None
+        and state.rebuild.kind is RebuildKind.SNAPSHOT
+        and state.rebuild.keyless
+        and state.status in (TableStatus.CLEARED, TableStatus.FILLING)
+    )
+
+
+class Beginning:
+    """What belongs to a table's present generation, among one partition's events in offset order.
+
+    Args:
+        state: the table before these events.
+    """
+
+    def __init__(self, state: TableState, topic: str, partition: int) -> None:
+        begun = partition in state.partitions.get(topic, {})
+        self._start = state.starts.get(topic, {}).get(partition, 0)
+        self._first_run = "" if begun else state.first_run
+        self._first_ms = state.first_ms
+        self._runs_before = frozenset(state.streamed_runs)
+        self._truncated, self._truncated_ms = place_of_text(state.truncated)
+        if state.dropped is not None and state.dropped.generation < state.generation:
+            # A table that was dropped and made again at the source; what it was before ends there as by a truncate.
+            ended, _ = place_of_text(state.dropped.position)
+            if ended > self._truncated:
+                self._truncated, self._truncated_ms = ended, state.dropped.source_ms
+        self._awaits_snapshot = not begun and _awaits_snapshot(state)
+
+    def belonging(self, chunk: ChangeChunk) -> Int64s | None:
+        """The indexes of the events that belong to the generation; None for all of them."""
+        kept = np.ones(len(chunk), np.bool_)
+        if self._start:
+            kept &= chunk.offsets >= self._start
+        if self._first_run:
+            kept &= self._of_the_first_run(chunk)
+        if self._truncated != (0, 0):
+            kept &= ~self._before_the_truncate(chunk)
+        if self._awaits_snapshot:
+            kept &= self._since_the_snapshot(chunk, kept)
+        return None if kept.all() else np.flatnonzero(kept)
+
+    def _of_the_first_run(self, chunk: ChangeChunk) -> Bools:
+        """From the run's first event on, or from that of a run nobody knew, if it is later: a partition may have none
+        of the snapshot's rows."""
+        kept = np.zeros(len(chunk), np.bool_)
+        runs = chunk.run_ids.to_pylist()
+        for index, run in enumerate(runs):
+            later = run not in self._runs_before and int(chunk.source_ms[index]) > self._first_ms
+            if run == self._first_run or later:
+                self._first_run = ""
+                kept[index:] = True
+                break
+        return kept
+
+    def _before_the_truncate(self, chunk: ChangeChunk) -> Bools:
+        high, low = (np.uint64(word) for word in self._truncated)
+        first, second = chunk.positions[:, 0], chunk.positions[:, 1]
+        same = (first == high) & (second == low)
+        below = (first < high) | ((first == high) & (second < low)) | (same & (chunk.ops == Op.TRUNCATE))
+        # After a reset of the source's log positions are low again, but times are not.
+        before: Bools = below & chunk.positions.any(axis=1) & (chunk.source_ms <= self._truncated_ms)
+        return before
+
+    def _since_the_snapshot(self, chunk: ChangeChunk, kept: Bools) -> Bools:
+        rows = (chunk.snapshots == SnapshotKind.INITIAL) & (chunk.ops == Op.READ) & kept
+        since = np.zeros(len(chunk), np.bool_)
+        if rows.any():
+            self._awaits_snapshot = False
+            since[int(np.flatnonzero(rows)[0]) :] = True
+        return since

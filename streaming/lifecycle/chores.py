@@ -1,0 +1,211 @@
+"""What the driver does between two micro-batches: it carries out what people ask for, and brings tables back.
+
+Never beside a batch: the ledger has one writer at a time, and the caller holds the lock that batches take too. Each
+call does little, so that the stream of all other tables waits no longer than for one chunk of one table.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from msgspec.structs import replace
+
+from connectors.errors import BridgeError, Terminal, Transient
+from connectors.failpoints import Failpoint, pass_failpoint
+from connectors.landing_zone.errors import (
+    FencedError,
+    InvalidDraftError,
+    LedgerCorruptError,
+    StorageDeniedError,
+)
+from connectors.landing_zone.ledger.state import TableState, TableStatus
+from connectors.landing_zone.requests import Action, Answer, Request, answer, remove_old_answers, waiting
+from streaming.lifecycle.answers import accepted, refused
+from streaming.lifecycle.stopping import stop_table
+from streaming.query import Retries
+from streaming.startup import OpenZone
+
+_log = logging.getLogger(__name__)
+
+Handler = Callable[[Request], Answer]
+"""Carries out one request and says what became of it. A version that it commits names the request in ``handled``."""
+
+Step = Callable[[str], bool]
+"""Brings the table of this name further, by at most one chunk or one phase; False when there was nothing to do now."""
+
+CONCERNS_ALL = (FencedError, InvalidDraftError, LedgerCorruptError, StorageDeniedError)
+"""Errors of a chore that end the driver: they are not about the one table."""
+
+_REQUESTS = ""
+_AT_REST = frozenset({TableStatus.LOADING, TableStatus.STREAMING})
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When chores are done, and how failures that pass are met.
+
+    Attributes:
+        interval: seconds between two looks into the letter box; 0 looks each time.
+        retries: pauses after a failure that may pass. ``attempts`` counts only with ``gives_up``.
+        gives_up: the failure that did not pass within the attempts ends the driver (``run --once``); otherwise the
+            chore is tried again and again, while the other tables go on.
+    """
+
+    interval: float
+    retries: Retries
+    gives_up: bool
+
+
+@dataclass(frozen=True)
+class _Failed:
+    times: int
+    again: float
+
+
+class Chores:
+    """The chores of one driver; see the module.
+
+    Args:
+        handlers: what carries out each action.
+        steps: tried in this order for each table that is neither loading nor streaming nor parked for good.
+        on_failure: told of each failure that is retried, and after how many seconds.
+        clock: seconds; now_ms: the wall clock, milliseconds since 1970.
+    """
+
+    def __init__(
+        self,
+        opened: OpenZone,
+        handlers: Mapping[Action, Handler],
+        steps: Sequence[Step],
+        pace: Pace,
+        *,
+        on_failure: Callable[[BridgeError, float], None],
+        clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+    ) -> None:
+        self._opened = opened
+        self._handlers = handlers
+        self._steps = steps
+        self._pace = pace
+        self._on_failure = on_failure
+        self._clock = clock
+        self._now_ms = now_ms
+        self._looked: float | None = None
+        self._failed: dict[str, _Failed] = {}
+        self._last = ""
+        self._idle = False
+        self._told: set[str] = set()
+
+    def run(self) -> None:
+        """Carry out what is asked for, then bring one table one step further.
+
+        Raises:
+            Terminal: not about one table, such as ``FencedError``; the driver has to end.
+            Transient: a failure did not pass within the attempts, and the pace says to give up then.
+        """
+        version = self._opened.ledger.state.version
+        asked = self._attempt(_REQUESTS, self._take_requests)
+        moved = any(self._attempt(name, partial(self._advance, name)) for name in self._in_turn())
+        self._idle = not asked and not moved and not self._failed
+        if self._opened.ledger.state.version != version:
+            self._opened.prune()
+
+    def idle(self) -> bool:
+        """Whether the last :meth:`run` found no request, nothing to bring further now, and no failure to wait out.
+
+        Only with an interval of 0 has it looked for requests each time.
+        """
+        return self._idle
+
+    def _in_turn(self) -> list[str]:
+        """The tables to look at, beginning after the one that was brought further last."""
+        names = [name for name, table in sorted(self._opened.ledger.state.tables.items()) if _needs_care(table)]
+        return [name for name in names if name > self._last] + [name for name in names if name <= self._last]
+
+    def _attempt(self, name: str, do: Callable[[], bool]) -> bool:
+        """Whether ``do`` did something; its failure is waited out, or stops the table."""
+        failed = self._failed.get(name)
+        if failed is not None and self._clock() < failed.again:
+            return False
+        try:
+            done = do()
+        except Transient as error:
+            self._wait_out(name, error)
+            return True
+        except Terminal as error:
+            if name == _REQUESTS or isinstance(error, CONCERNS_ALL):
+                raise
+            stop_table(self._opened.ledger, name, error)
+            done = True
+        self._failed.pop(name, None)
+        return done
+
+    def _wait_out(self, name: str, error: Transient) -> None:
+        times = self._failed[name].times + 1 if name in self._failed else 1
+        if self._pace.gives_up and times > self._pace.retries.attempts:
+            raise error
+        pause = self._pace.retries.pause(times, error.retry_after)
+        self._failed[name] = _Failed(times, self._clock() + pause)
+        self._on_failure(error, pause)
+
+    def _advance(self, name: str) -> bool:
+        done = any(step(name) for step in self._steps)
+        if done:
+            self._last = name
+        return done
+
+    def _take_requests(self) -> bool:
+        """Carry out the requests that wait, oldest first; False when there were none, or it is not time yet."""
+        now = self._clock()
+        if self._looked is not None and now < self._looked + self._pace.interval:
+            return False
+        self._opened.ledger.check_fence()
+        found = waiting(self._opened.state)
+        for path in found.unreadable:
+            if path not in self._told:
+                self._told.add(path)
+                _log.warning("%s is no request that this version understands; it is left where it is", path)
+        for request in found.requests:
+            self._answer(request)
+        if found.requests:
+            remove_old_answers(self._opened.state, now_ms=self._now_ms())
+        self._looked = now
+        return bool(found.requests)
+
+    def _answer(self, request: Request) -> None:
+        given = self._carry_out(request)
+        pass_failpoint(Failpoint.REQUEST_BEFORE_ANSWER)
+        answer(self._opened.state, request, replace(given, answered_ms=self._now_ms()))
+        facts = {"request": request.id, "action": request.action.value, "table": request.table, "by": request.by}
+        told = "%s asked by %s: %s" if given.accepted else "%s asked by %s is refused: %s"
+        _log.info(
+            told, f"{request.action.value} {request.table}".rstrip(), request.by, given.message, extra={"facts": facts}
+        )
+
+    def _carry_out(self, request: Request) -> Answer:
+        ledger = self._opened.ledger
+        if request.id in ledger.state.handled:
+            return accepted(request, "it was carried out before the driver was started again", ledger.state.version)
+        handler = self._handlers.get(request.action)
+        if handler is None:
+            return refused(
+                request,
+                f"the running driver does not know how to {request.action.value.replace('_', ' ')}",
+                "run the same version of the bridge everywhere",
+            )
+        try:
+            return handler(request)
+        except Terminal as error:
+            if isinstance(error, CONCERNS_ALL):
+                raise
+            return refused(request, error.message, error.remedy)
+
+
+def _needs_care(table: TableState) -> bool:
+    if table.parked is not None and table.status is TableStatus.PARKED:
+        return table.parked.rebuild is not None
+    return table.status not in _AT_REST

@@ -1,0 +1,194 @@
+"""What a rebuild asks of Debezium: a table's snapshot, and word of its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from connectors.debezium.schema import SourceTable
+from connectors.kafka.signals import (
+    INCREMENTAL_SNAPSHOT,
+    INITIAL_SNAPSHOT,
+    Notification,
+    SnapshotKind,
+    SnapshotProgress,
+    SnapshotSignal,
+    collection_pattern,
+)
+from connectors.landing_zone.ledger.state import Rebuild, TableState
+from streaming.lifecycle.generations import feeding_partitions, feeding_topics
+from streaming.settings.format import Connector
+
+_WITH_DATABASE = frozenset({Connector.SQLSERVER, Connector.ORACLE, Connector.INFORMIX})
+"""Connectors whose tables' full names begin with the database (Debezium, "Sending signals")."""
+_FAILED_SCANS = frozenset({"NO_PRIMARY_KEY", "SKIPPED", "SQL_EXCEPTION", "UNKNOWN_SCHEMA"})
+_GIVEN_UP = frozenset({SnapshotProgress.ABORTED, SnapshotProgress.SKIPPED})
+_FAILED_SCANS = frozenset({"NO_PRIMARY_KEY", "SKIPPED", "SQL_EXCEPTION", "UNKNOWN_SCHEMA"})
+_GIVEN_UP = frozenset({SnapshotProgress.ABORTED, SnapshotProgress.SKIPPED})
+_NOT_IN_TOPICS = re.compile(r"[^A-Za-z0-9._-]")
+
+
+@dataclass(frozen=True)
+class Debezium:
+    """The connector of the source, as far as the settings tell how to reach it.
+
+    Attributes:
+        connector: which it is; ``AUTO`` where only the events say so.
+        prefix: its ``topic.prefix``, or None to take it from the topics' names.
+        send: hands a signal over; True when it was new. None where the settings name no signal channel.
+        ends: high watermarks of topics.
+        heard: ends of the notifications topic; notifications: those since such ends. None without such a topic.
+        topics: names of all topics that the bridge reads.
+    """
+
+    connector: Connector
+    prefix: str | None
+    send: Callable[[str, SnapshotSignal], bool] | None
+    ends: Callable[[Sequence[str]], Mapping[str, Mapping[int, int]]]
+    heard: Callable[[], Mapping[int, int]] | None
+    notifications: Callable[[Mapping[int, int]], Sequence[Notification]] | None
+    topics: Callable[[], Sequence[str]]
+
+    def topics_of(self, table: TableState) -> tuple[str, ...]:
+        """The topics that feed the table: those known to, else those with the table's name at their end."""
+        known = feeding_topics(table)
+        if known:
+            return known
+        return tuple(sorted(topic for topic in self.topics() if topic.endswith(_suffix(table))))
+
+    def prefix_of(self, table: TableState) -> str | None:
+        """The connector's topic prefix; None if neither the settings nor the topics' names tell it."""
+        if self.prefix is not None:
+            return self.prefix
+        found = {
+            topic.removesuffix(_suffix(table)) for topic in self.topics_of(table) if topic.endswith(_suffix(table))
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def collection_of(self, table: TableState, rebuild: Rebuild) -> str:
+        """The table's full name, as a signal names it."""
+        connector = self.connector
+        if connector is Connector.AUTO and rebuild.connector in set(Connector):
+            connector = Connector(rebuild.connector)
+        database, schema, name = table.source
+        if schema is None:
+            return collection_pattern(database, name)
+        if connector in _WITH_DATABASE:
+            return collection_pattern(database, schema, name)
+        return collection_pattern(schema, name)
+
+
+def snapshot_kind(keyless: bool, declared_keys: bool) -> SnapshotKind:
+    """Incremental, which needs a key that Debezium knows; else blocking."""
+    return SnapshotKind.BLOCKING if keyless or declared_keys else SnapshotKind.INCREMENTAL
+
+
+def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) -> tuple[str, str] | None:
+    """Why the table can't be filled by a snapshot, and what to do about it; None if it can."""
+    again = f"then `cdc-bridge resync CONFIG {name}`"
+    if len(table.sources) > 1:
+        return (
+            f"{len(table.sources)} source tables land in it, and a snapshot fills it with one of them only",
+            "load it into a zone of its own with a second bridge, from snapshots of all of its sources",
+        )
+    if debezium.send is None:
+        return (
+            "the settings do not say how Debezium takes signals, so no snapshot can be asked for",
+            f"set source.signals.topic (the connector's signal.kafka.topic) or source.signals.table, restart, {again}",
+        )
+    if debezium.prefix_of(table) is None:
+        return (
+            "the connector's topic prefix, by which it knows its signals, cannot be told from the topics' names",
+            f"set source.topic_prefix to the connector's topic.prefix, restart, {again}",
+        )
+    if not keyless:
+        return None
+    if feeding_partitions(table) > 1:
+        return (
+            "it has no key and several partitions feed it, so the rows of a snapshot cannot be told from what came "
+            "before it",
+            f"declare key columns for the table in the settings, restart, {again}",
+        )
+    if debezium.notifications is None:
+        return (
+            "it has no key, and without notifications nobody can tell when its snapshot is complete",
+            f"set source.notifications_topic (the connector's notification.sink.topic.name), restart, {again}",
+        )
+    return None
+
+
+def source_table(table: TableState) -> SourceTable:
+    """The source's name of the table."""
+    return SourceTable(*table.source)
+
+
+def _suffix(table: TableState) -> str:
+    """How Debezium ends the name of the table's topic; characters that topics can't hold become underscores."""
+    database, schema, name = table.source
+    return "".join(f".{_NOT_IN_TOPICS.sub('_', part)}" for part in (schema or database, name))
+
+
+def snapshot_failure(told: Sequence[Notification], signal: str, kind: SnapshotKind, collection: str) -> str | None:
+    """Why Debezium did not make the snapshot that was asked for; None as far as it has not said so.
+
+    Args:
+        told: the notifications since it was asked for; signal: the request's id; collection: the table as it names it.
+    """
+    for one in _about(told, signal, kind):
+        if one.progress in _GIVEN_UP and _concerns(one, signal, collection, "data_collections"):
+            return f"Debezium says that the snapshot was {one.progress.value.lower()}"
+        status = one.details.get("status", "")
+        if (
+            one.progress is SnapshotProgress.TABLE_SCAN_COMPLETED
+            and status in _FAILED_SCANS
+            and _concerns(one, "", collection, "scanned_collection")
+        ):
+            return f"Debezium could not read the table: {status}"
+    return None
+
+
+def snapshot_complete(told: Sequence[Notification], signal: str, kind: SnapshotKind, collection: str) -> bool:
+    """Whether Debezium has sent the rows of the snapshot that was asked for; arguments as :func:`snapshot_failure`.
+
+    An incremental snapshot that joins one under way is told under the newest signal's id, so the table's own scan
+    counts. A blocking snapshot is told under an id of its own.
+    """
+    scanned = False
+    for one in _about(told, signal, kind):
+        match one.progress:
+            case SnapshotProgress.TABLE_SCAN_COMPLETED:
+                scanned = scanned or _concerns(one, "", collection, "scanned_collection")
+            case SnapshotProgress.COMPLETED:
+                scans = any(each.progress is SnapshotProgress.TABLE_SCAN_COMPLETED for each in told)
+                if one.id == signal or (kind is SnapshotKind.BLOCKING and (scanned or not scans)):
+                    return True
+            case _:
+                continue
+    return scanned and kind is SnapshotKind.INCREMENTAL
+
+
+def rows_scanned(told: Sequence[Notification], collection: str) -> int | None:
+    """How many rows the table's scan has read, once Debezium has said so."""
+    for one in told:
+        total = one.details.get("total_rows_scanned", "")
+        if total.isdigit() and _concerns(one, "", collection, "scanned_collection"):
+            return int(total)
+    return None
+
+
+def _about(told: Sequence[Notification], signal: str, kind: SnapshotKind) -> Sequence[Notification]:
+    """The notifications about this kind of snapshot, from the one on that takes up the signal, if one does."""
+    aggregate = INCREMENTAL_SNAPSHOT if kind is SnapshotKind.INCREMENTAL else INITIAL_SNAPSHOT
+    mine = [one for one in told if one.aggregate == aggregate]
+    taken = [index for index, one in enumerate(mine) if one.progress is SnapshotProgress.STARTED and one.id == signal]
+    return mine[taken[0] :] if taken else mine
+
+
+def _concerns(one: Notification, signal: str, collection: str, where: str) -> bool:
+    named = [name.strip() for name in one.details.get(where, "").split(",") if name.strip()]
+    pattern = re.compile(collection)
+    # Some connectors put the database before the schema in the names that they tell.
+    return (bool(signal) and one.id == signal) or any(
+        pattern.fullmatch(name) or pattern.fullmatch(name.partition(".")[2]) for name in named
+    )

@@ -1,0 +1,188 @@
+"""The states that a rebuild takes a table through, each a pure function of the one before.
+
+``DELETING`` -> ``CLEARED`` -> ``FILLING`` -> ``STREAMING`` where a snapshot fills the table, ``DELETING`` ->
+``CATCHING_UP`` -> ``STREAMING`` where Kafka still holds all that it needs. The driver commits each state before it does
+what the state says, so that whoever comes next can do it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from connectors.landing_zone.ledger.state import (
+    Parked,
+    Rebuild,
+    RebuildKind,
+    SnapshotIdentity,
+    TableState,
+    TableStatus,
+    TopicOffsets,
+)
+from streaming.generation import place_of_text
+from streaming.resuming import Resume, first_place, resume_of
+
+REBUILDING = "rebuild"
+"""Reason of tables that stand still while they are rebuilt."""
+TRUNCATE = "truncate"
+SECOND_SNAPSHOT = "second_snapshot"
+FROM_KAFKA = frozenset({TRUNCATE, SECOND_SNAPSHOT, "recreated", "dropped"})
+"""Reasons of parked tables whose next generation begins with an event that Kafka holds."""
+
+UNDER_WAY = frozenset({TableStatus.DELETING, TableStatus.CLEARED, TableStatus.FILLING})
+KEPT_RUNS = 16
+
+
+def feeding_topics(table: TableState) -> tuple[str, ...]:
+    """The topics that are known to feed the table, sorted."""
+    resume = {} if table.parked is None else table.parked.resume
+    return tuple(sorted({*table.partitions, *table.starts, *resume}))
+
+
+def feeding_partitions(table: TableState) -> int:
+    """How many partitions have fed the table."""
+    resume = {} if table.parked is None else table.parked.resume
+    places = {(topic, partition) for each in (table.partitions, resume) for topic in each for partition in each[topic]}
+    return len(places)
+
+
+def deleting(table: TableState, kind: RebuildKind, reason: str, topics: Mapping[str, TopicOffsets]) -> TableState:
+    """The table whose folder is to be removed; its events are counted and passed over meanwhile.
+
+    Args:
+        reason: what asked for the rebuild.
+        topics: the ledger's offsets.
+    """
+    resume = resume_of(table, topics)
+    topic, partition, offset = first_place(resume)
+    before = table.parked
+    parked = Parked(
+        reason=REBUILDING,
+        message=f"the table is being rebuilt ({reason}); what it passes over meanwhile is not lost",
+        remedy="nothing: it goes on by itself; `cdc-bridge status` shows how far it is",
+        topic=topic if before is None else before.topic,
+        partition=partition if before is None else before.partition,
+        offset=offset if before is None else before.offset,
+        resume=resume,
+        skipped=0 if before is None else before.skipped,
+        run="" if before is None else before.run,
+        place="" if before is None else before.place,
+    )
+    connector = table.snapshot.connector if table.snapshot else table.rebuild.connector if table.rebuild else ""
+    keyless = table.rebuild is not None and table.rebuild.keyless
+    if table.schema:
+        keyless = not table.keys and not table.history
+    return replace(
+        table,
+        status=TableStatus.DELETING,
+        parked=parked,
+        rebuild=Rebuild(kind=kind, reason=reason, connector=connector, keyless=keyless),
+    )
+
+
+def deleted(table: TableState, rebuild: Rebuild, now_ms: int) -> TableState:
+    """The table whose folder was found to be gone."""
+    return replace(table, rebuild=replace(rebuild, deleted_ms=max(now_ms, 1)))
+
+
+def cleared(table: TableState, rebuild: Rebuild, starts: Resume, heard: Mapping[int, int]) -> TableState:
+    """The next generation, to be filled by a snapshot that is asked for after this is committed.
+
+    Args:
+        starts: Kafka's ends by now; the snapshot contains the effect of all that is below them.
+        heard: ends of the notifications topic.
+    """
+    return replace(
+        _next_generation(table),
+        status=TableStatus.CLEARED,
+        snapshot=None,
+        partitions={},
+        starts=starts,
+        tainted=True,
+        parked=None,
+        rebuild=replace(rebuild, heard=dict(heard)),
+    )
+
+
+def filling(table: TableState, rebuild: Rebuild, signal: str) -> TableState:
+    """The table whose snapshot has been asked for."""
+    return replace(table, status=TableStatus.FILLING, rebuild=replace(rebuild, signal=signal))
+
+
+def filled(table: TableState) -> TableState:
+    """The table whose snapshot is complete, as far as that can be known."""
+    return replace(table, status=TableStatus.STREAMING, rebuild=None)
+
+
+def never_filled(table: TableState) -> TableState:
+    """A table without key whose snapshot had no rows: what it passed over, waiting for them, lands after all."""
+    topic, partition, offset = first_place(table.starts)
+    parked = Parked(
+        reason=REBUILDING,
+        message="the table's snapshot had no rows; the events since then are landing",
+        remedy="nothing: it goes on by itself",
+        topic=topic,
+        partition=partition,
+        offset=offset,
+        resume=table.starts,
+    )
+    return replace(table, status=TableStatus.CATCHING_UP, parked=parked, rebuild=None)
+
+
+def from_kafka(table: TableState, rebuild: Rebuild, parked: Parked) -> TableState:
+    """The next generation, which begins with the event that asked for it, or right behind it for a truncate."""
+    place, source_ms = place_of_text(parked.place)
+    resume = {topic: dict(offsets) for topic, offsets in parked.resume.items()}
+    begun = replace(
+        _next_generation(table),
+        status=TableStatus.CATCHING_UP,
+        rebuild=rebuild,
+    )
+    match rebuild.reason:
+        case reason if reason == TRUNCATE:
+            if parked.topic in resume:
+                resume[parked.topic][parked.partition] = parked.offset + 1
+            begun = replace(begun, truncated=parked.place, tainted=not parked.place)
+        case reason if reason == SECOND_SNAPSHOT:
+            runs = (*(run for run in table.streamed_runs if run != parked.run), *_run_of(table.snapshot))
+            first_run = parked.run if parked.run not in {*runs, *table.streamed_runs} else ""
+            identity = SnapshotIdentity(rebuild.connector, parked.run, f"{place[0]:016x}{place[1]:016x}")
+            begun = replace(
+                begun,
+                snapshot=identity if parked.run else None,
+                partitions={},
+                streamed_runs=runs[-KEPT_RUNS:],
+                first_run=first_run,
+                first_ms=source_ms,
+                tainted=True,
+            )
+        case _:
+            begun = replace(begun, tainted=True)
+    return replace(begun, parked=replace(parked, reason=REBUILDING, rebuild=None, resume=resume))
+
+
+def _run_of(snapshot: SnapshotIdentity | None) -> tuple[str, ...]:
+    return () if snapshot is None else (snapshot.run_id,)
+
+
+def _next_generation(table: TableState) -> TableState:
+    """The table with an empty folder: nothing pinned, nothing landed, and no bound of an earlier generation."""
+    return replace(
+        table,
+        generation=table.generation + 1,
+        sequence=0,
+        sha256="",
+        schema="",
+        keys=(),
+        rows={},
+        loaded="",
+        starts={},
+        first_run="",
+        first_ms=0,
+        truncated="",
+        gone=(),
+        ignored_values=0,
+        history=False,
+        key_forms=(),
+    )

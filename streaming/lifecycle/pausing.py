@@ -1,0 +1,169 @@
+"""``pause`` and ``resume``: a person lets a table stand still, and go on again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from connectors.debezium.schema import SourceTable
+from connectors.errors import BridgeError
+from connectors.landing_zone.backoff import persist
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.state import LedgerState, Parked, Rebuild, RebuildKind, TableState, TableStatus
+from connectors.landing_zone.recovery import inspect_table, recover
+from connectors.landing_zone.requests import Answer, Request
+from streaming.assemble import NAME_COLLISION
+from streaming.lifecycle.answers import accepted, refused
+from streaming.lifecycle.catching_up import offsets_behind, ranges_to_land, require_records
+from streaming.lifecycle.outside import Outside
+from streaming.lifecycle.stopping import StopReason
+from streaming.plan import JobOptions
+from streaming.publishing import ZONE_REASON, table_metadata
+from streaming.resuming import first_place, resume_of
+from streaming.startup import OpenZone
+from streaming.wording import count_text
+
+_INCOMPLETE = (StopReason.SNAPSHOT_FAILED, f"{ZONE_REASON}foreign_folder")
+_WITHOUT_FOLDER = (TableStatus.DELETING, TableStatus.CLEARED)
+
+
+class Pause:
+    """Carries out ``pause``."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def __call__(self, request: Request) -> Answer:
+        """Park the table where the ledger ends; one that stands still already stays as it is."""
+        ledger, name = self._ledger, request.table
+        table = ledger.state.tables.get(name)
+        if table is None:
+            return unknown_table(request)
+        if table.status is TableStatus.PARKED and table.parked is not None:
+            return accepted(
+                request,
+                f"{name} stands still already ({table.parked.reason}): {table.parked.message}",
+                ledger.state.version,
+            )
+        if table.status in _WITHOUT_FOLDER:
+            return refused(
+                request,
+                f"{name} is being rebuilt, and its folder is not there to stand still",
+                "wait until `cdc-bridge status` shows it filling or streaming, then pause it",
+            )
+        resume = resume_of(table, ledger.state.topics)
+        topic, partition, offset = first_place(resume)
+        parked = Parked(
+            reason="paused",
+            message=f"{request.by} paused it",
+            remedy=f"`cdc-bridge resume CONFIG {name}` when it is to go on, before Kafka's retention removes what it "
+            "passes over",
+            topic=topic,
+            partition=partition,
+            offset=offset,
+            resume=resume,
+            skipped=0 if table.parked is None else table.parked.skipped,
+        )
+        stopped = replace(table, status=TableStatus.PARKED, parked=parked)
+        state = ledger.commit(Draft(tables={name: stopped}, handled=(request.id,)))
+        return accepted(request, f"{name} stands still from version {state.version} on", state.version)
+
+
+class Resume:
+    """Carries out ``resume``.
+
+    Args:
+        sleep: waits so many seconds before a request to the storage is repeated.
+    """
+
+    def __init__(
+        self, opened: OpenZone, job: JobOptions, outside: Outside, *, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._opened = opened
+        self._job = job
+        self._outside = outside
+        self._sleep = sleep
+
+    def __call__(self, request: Request) -> Answer:
+        """Let the table catch up, if what it passed over is still in Kafka and its folder is as the ledger left it.
+
+        Raises:
+            RecordsGoneError, TopicNotFoundError, TopicRecreatedError: it is not; nothing was written.
+            FencedError: another driver owns the zone.
+        """
+        ledger, name = self._opened.ledger, request.table
+        table = ledger.state.tables.get(name)
+        if table is None:
+            return unknown_table(request)
+        if table.status is not TableStatus.PARKED or table.parked is None:
+            return accepted(request, _going_on_already(name, table, ledger.state), ledger.state.version)
+        refusal = self._refusal(request, table, table.parked)
+        if refusal is not None:
+            return refusal
+        ranges = ranges_to_land(table, ledger.state)
+        require_records(ranges, self._outside.topics(sorted(ranges)), name)
+        damage = self._damage(name, table)
+        if damage is not None:
+            return refused(request, f"its folder is not as the ledger left it: {damage.message}", damage.remedy)
+        catching_up = replace(table, status=TableStatus.CATCHING_UP, parked=replace(table.parked, rebuild=None))
+        behind = offsets_behind(table, ledger.state)
+        state = ledger.commit(Draft(tables={name: catching_up}, handled=(request.id,)))
+        return accepted(request, f"{name} catches up: {count_text(behind, 'offset')} to read", state.version)
+
+    def _refusal(self, request: Request, table: TableState, parked: Parked) -> Answer | None:
+        name = request.table
+        if parked.reason == NAME_COLLISION:
+            return refused(
+                request,
+                f"{name} has no folder of its own: {parked.message}",
+                "carry it with a bridge and a zone of its own, or under a name of its own in a new zone",
+            )
+        if table.rebuild is not None and _incomplete(table.rebuild, parked):
+            return refused(
+                request,
+                f"{name} was being rebuilt and is not complete: {parked.message}",
+                f"`cdc-bridge resync CONFIG {name}`, once the cause is mended",
+            )
+        if self._job.decode.rules.decoding_for(SourceTable(*table.source)) is None:
+            return refused(
+                request,
+                f"the settings that the driver runs with exclude {name}",
+                "include the table again (tables.include, tables.exclude), restart the bridge, and resume it then",
+            )
+        return None
+
+    def _damage(self, name: str, table: TableState) -> BridgeError | None:
+        """What is wrong with the table's folder; its pending file is published on the way if nothing is."""
+        opened = self._opened
+        opened.ledger.check_fence()
+        file = opened.ledger.state.pending.get(name)
+        if file is None:
+            return persist(lambda: inspect_table(opened.zone, table), sleep=self._sleep)
+        metadata = table_metadata({name: file}, opened.ledger.state, self._job)
+        published = recover(opened.zone, {name: file}, metadata, threads=1, sleep=self._sleep)
+        opened.ledger.confirm(published.confirmed)
+        return published.stopped.get(name)
+
+
+def unknown_table(request: Request) -> Answer:
+    """The ledger has no such table."""
+    return refused(
+        request,
+        f"the ledger knows no table {request.table}",
+        "name it as `cdc-bridge status` does; a table is known once its first event was read",
+    )
+
+
+def _incomplete(rebuild: Rebuild, parked: Parked) -> bool:
+    """Whether the rebuild stopped before its rows were on their way: what comes after them makes no table."""
+    asked = rebuild.kind is RebuildKind.KAFKA or bool(rebuild.signal)
+    return parked.reason in _INCOMPLETE or not rebuild.deleted_ms or not asked
+
+
+def _going_on_already(name: str, table: TableState, state: LedgerState) -> str:
+    if table.status is TableStatus.CATCHING_UP:
+        return f"{name} is catching up already: {count_text(offsets_behind(table, state), 'offset')} to read"
+    return f"{name} does not stand still: it is {table.status.value}"

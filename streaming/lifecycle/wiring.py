@@ -1,0 +1,79 @@
+"""The chores of a bridge: what answers each request, and which steps bring tables on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from pyspark.sql import SparkSession
+
+from connectors.errors import BridgeError
+from connectors.kafka.topics import Admin
+from connectors.landing_zone.requests import Action
+from streaming.batch import BatchReport
+from streaming.kafka_options import source_options
+from streaming.lifecycle.catching_up import CatchUp
+from streaming.lifecycle.chores import Chores, Pace
+from streaming.lifecycle.outside import Outside, existing_topics, spark_reader
+from streaming.lifecycle.pausing import Pause, Resume
+from streaming.lifecycle.rebuilding import Rebuilding
+from streaming.lifecycle.resyncing import Resync
+from streaming.lifecycle.signalling import debezium_of
+from streaming.plan import JobOptions
+from streaming.query import Retries
+from streaming.settings import BridgeSettings
+from streaming.startup import OpenZone
+
+
+class Told(Protocol):
+    """Whoever is told what the chores do: see :class:`streaming.service.Listener`."""
+
+    @property
+    def on_batch(self) -> Callable[[BatchReport], None]: ...
+
+    @property
+    def on_failure(self) -> Callable[[BridgeError, float], None]: ...
+
+
+def chores_for(
+    settings: BridgeSettings,
+    job: JobOptions,
+    admin: Admin,
+    spark: SparkSession,
+    retries: Retries,
+    told: Told,
+    *,
+    once: bool,
+) -> Callable[[OpenZone], Chores]:
+    """What makes the chores of a driver that has just claimed the zone.
+
+    Args:
+        once: the driver ends when nothing is left to do, so it looks for requests each time and does not wait for long.
+    """
+    outside = Outside(
+        topics=lambda names: existing_topics(admin, names),
+        read=spark_reader(spark, source_options(settings)),
+    )
+    pace = Pace(
+        interval=0.0 if once else settings.requests.interval.total_seconds(),
+        retries=retries,
+        gives_up=once,
+    )
+
+    debezium = debezium_of(settings, admin)
+
+    def chores(opened: OpenZone) -> Chores:
+        rebuilding = Rebuilding(opened, job, debezium, settings.landing_zone.release_wait.total_seconds())
+        return Chores(
+            opened,
+            handlers={
+                Action.PAUSE: Pause(opened.ledger),
+                Action.RESUME: Resume(opened, job, outside),
+                Action.RESYNC: Resync(opened, job, rebuilding),
+            },
+            steps=(rebuilding, CatchUp(opened, job, outside, settings.trigger.max_offsets, told.on_batch)),
+            pace=pace,
+            on_failure=told.on_failure,
+        )
+
+    return chores

@@ -1,0 +1,1 @@
+"""Comparing the source database with the landing zone, row by row and by meaning, while both move."""

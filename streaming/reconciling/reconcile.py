@@ -1,0 +1,210 @@
+"""All tables of a bridge, compared with their source one after the other."""
+
+from __future__ import annotations
+
+import glob
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from connectors.debezium.schema import SourceTable
+from connectors.errors import BridgeError, Terminal
+from connectors.kafka.topics import Admin, describe_topics
+from connectors.landing_zone.ledger.state import LedgerState, TableState
+from connectors.landing_zone.schema import PinnedSchema
+from connectors.source_database.catalog import DatabaseTable, columns_of
+from connectors.source_database.database import SourceDatabase
+from connectors.source_database.kafka_connect import ConnectApi
+from connectors.source_database.location import DatabaseKind
+from connectors.source_database.replication import reach_of
+from connectors.source_database.snapshot import snapshot
+from streaming.job_options import job_options
+from streaming.kafka_options import kafka_config
+from streaming.plan import JobOptions
+from streaming.policies import TableMode
+from streaming.reconciling.columns import plan_columns
+from streaming.reconciling.coverage import Watch, standing_still
+from streaming.reconciling.outcome import TableOutcome, Verdict
+from streaming.reconciling.table import Limits, Sides, Steps, TableComparison
+from streaming.settings import BridgeSettings, SettingsError
+from streaming.source_options import connect_location, database_location
+from streaming.zones.reading import head_state, require_own, state_storage, unpublished, zone_storage
+
+DEFAULT_SLOT = "debezium"
+"""The connector's ``slot.name`` where its configuration has none."""
+
+
+class UnknownTableError(Terminal):
+    """A table that was asked for is not in the ledger."""
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """What is compared with what.
+
+    Attributes:
+        state: the ledger's, when the comparison began.
+        tables: names in the landing zone.
+    """
+
+    job: JobOptions
+    state: LedgerState
+    database: SourceDatabase
+    sides: Sides
+    tables: tuple[str, ...]
+    limits: Limits
+
+
+def prepare(settings: BridgeSettings, tables: Sequence[str], limits: Limits, *, settle: float) -> Reconciliation:
+    """Open both sides and find the tables.
+
+    Args:
+        tables: names, as in the landing zone or in the source; none for all that the ledger knows.
+        settle: seconds of silence that prove that the mirror has caught up with a database at rest.
+
+    Raises:
+        SettingsError: ``source.database`` is not set.
+        UnknownTableError: the ledger has no such table.
+        BridgeError: a side cannot be read.
+    """
+    location = database_location(settings)
+    if location is None:
+        raise SettingsError(
+            "the settings do not say where the source database is",
+            remedy="set source.database.url, and password_file for its user, which needs SELECT on the tables",
+            file=settings.name,
+        )
+    database = SourceDatabase(location)
+    zone, state = zone_storage(settings), state_storage(settings)
+    head = head_state(state)
+    if head.version:
+        require_own(zone, state, head)
+    admin = Admin(kafka_config(settings))
+    where = connect_location(settings)
+    connect = None if where is None else ConnectApi(where)
+    watch = Watch(
+        head=lambda: head_state(state),
+        unpublished=lambda now: unpublished(zone, now),
+        ends=lambda topics: _ends(admin, topics),
+        reach=reach_of(database, connect, _slot(connect, database.kind)),
+        now=time.monotonic,
+        pause=time.sleep,
+        settle=settle,
+    )
+    return Reconciliation(
+        job_options(settings),
+        head,
+        database,
+        Sides(lambda: snapshot(database), zone, watch),
+        _named(head, tables),
+        limits,
+    )
+
+
+def reconcile(work: Reconciliation, steps: Steps) -> Iterator[TableOutcome]:
+    """Compare the tables; a table that cannot be compared is undecided and says why."""
+    for name in work.tables:
+        began = time.monotonic()
+        outcome = _compared(work, name, steps)
+        yield replace(outcome, seconds=time.monotonic() - began)
+
+
+def _compared(work: Reconciliation, name: str, steps: Steps) -> TableOutcome:
+    source = source_table(work.state.tables[name], work.database.kind)
+    undecided = TableOutcome(name, str(source), Verdict.UNDECIDED)
+    still = standing_still(work.state, name)
+    if still is not None:
+        return replace(undecided, reason=still)
+    try:
+        steps.on_wait(name, "waits until what is in Kafka has landed")
+        head = work.sides.watch.caught_up(name, work.limits.wait)
+        still = standing_still(head, name)
+        if still is not None:
+            return replace(undecided, reason=still)
+        return _table(work, name, head, source, steps)
+    except BridgeError as error:
+        return replace(undecided, reason=f"{error.message}; {error.remedy}")
+
+
+def _table(work: Reconciliation, name: str, head: LedgerState, source: DatabaseTable, steps: Steps) -> TableOutcome:
+    state = head.tables[name]
+    if not state.schema:
+        return TableOutcome(name, str(source), Verdict.UNDECIDED, reason="no row of it has landed yet")
+    columns = columns_of(work.database, source)
+    pinned = msgspec.json.decode(head.schemas[state.schema], type=PinnedSchema)
+    options = work.job.options_for(SourceTable(*state.source))
+    if options.mode is TableMode.HISTORY:
+        return TableOutcome(
+            name, str(source), Verdict.UNDECIDED, reason="it lands every change as a row (mode: history), not its rows"
+        )
+    plan = plan_columns(
+        work.database.kind,
+        columns,
+        pinned,
+        masked=options.mask,
+        disguised=[*options.hashed, *options.encrypted, *(glob.escape(column) for column, _ in options.casts)],
+        deleted=options.soft_delete,
+        rule=work.job.decode.out_of_range,
+    )
+    missing = [one for one in plan.left_out if one.name in pinned.key_columns]
+    if missing or not plan.compared:
+        what = missing[0] if missing else plan.left_out[0]
+        return TableOutcome(
+            name,
+            str(source),
+            Verdict.UNDECIDED,
+            reason=f"its key column {what.name} cannot be compared: {what.reason}" if missing else "no column is left",
+            left_out=plan.left_out,
+        )
+    outcome = TableComparison(work.sides, name, state, source, plan, work.limits, steps).run()
+    return replace(outcome, notes=tuple(_notes(state)))
+
+
+def source_table(state: TableState, kind: DatabaseKind) -> DatabaseTable:
+    """The table as its database names it."""
+    database, schema, name = state.source
+    if kind is DatabaseKind.POSTGRESQL:
+        return DatabaseTable(schema or "public", name)
+    return DatabaseTable(database or schema or "", name)
+
+
+def _notes(state: TableState) -> Iterator[str]:
+    if state.dead_letters:
+        yield f"{state.dead_letters:,} of its records were set aside as dead letters"
+    if state.tainted:
+        yield "events of it were left out (dead letters, ignored truncates, excluded operations)"
+
+
+def _named(state: LedgerState, tables: Sequence[str]) -> tuple[str, ...]:
+    if not tables:
+        return tuple(sorted(state.tables))
+    known = {str(SourceTable(*table.source)): name for name, table in state.tables.items()}
+    known |= {name: name for name in state.tables}
+    unknown = [name for name in tables if name not in known]
+    if unknown:
+        raise UnknownTableError(
+            f"the ledger knows no table {', '.join(unknown)}",
+            remedy=f"name one of {', '.join(sorted(state.tables)[:10]) or 'none: nothing has landed yet'}",
+        )
+    return tuple(dict.fromkeys(known[name] for name in tables))
+
+
+def _ends(admin: Admin, topics: tuple[str, ...]) -> Mapping[str, Mapping[int, int]]:
+    if not topics:
+        return {}
+    return {
+        name: {partition: end for partition, (_, end) in found.partitions.items()}
+        for name, found in describe_topics(admin, topics).items()
+    }
+
+
+def _slot(connect: ConnectApi | None, kind: DatabaseKind) -> str | None:
+    """The replication slot of the connector, where Kafka Connect tells it."""
+    if connect is None or kind is not DatabaseKind.POSTGRESQL:
+        return None
+    try:
+        return connect.config().get("slot.name", DEFAULT_SLOT)
+    except BridgeError:
+        return None

@@ -1,0 +1,167 @@
+"""The source database read as it is: real PostgreSQL and MariaDB, nothing between them and the code."""
+
+from __future__ import annotations
+
+import pytest
+
+from connectors.source_database.catalog import DatabaseTable, SourceColumn, columns_of
+from connectors.source_database.column_types import ColumnType, SourceType
+from connectors.source_database.database import SourceDatabase
+from connectors.source_database.errors import (
+    DatabaseAccessError,
+    DatabaseRequestError,
+    DatabaseUnreachableError,
+    SourceTableError,
+)
+from connectors.source_database.location import location_of_url
+from connectors.source_database.mysql import binary_log, unreadable_columns
+from connectors.source_database.postgresql import ReplicaIdentity, publications, replicated_tables, setting
+from connectors.source_database.replication import BinlogReach, SlotReach, replication_slots
+from connectors.source_database.snapshot import snapshot
+from tests.rig import Database, Rig
+
+pytestmark = [pytest.mark.rig, pytest.mark.kafka]
+
+HOSTILE = 'we%ird:"`t'
+
+
+@pytest.fixture(params=["postgresql", "mariadb"])
+def db(request: pytest.FixtureRequest, rig: Rig) -> Database:
+    return rig.postgres() if request.param == "postgresql" else rig.mariadb()
+
+
+def opened(db: Database, **changes: str) -> SourceDatabase:
+    kind = "postgresql" if db.schema == "public" else "mariadb"
+    place = {"user": db.user, "host": db.host, "port": db.port, "name": db.name, **changes}
+    url = "{kind}://{user}@{host}:{port}/{name}".format(kind=kind, **place)
+    return SourceDatabase(location_of_url(url, password=db.password))
+
+
+def quoted(db: Database, name: str) -> str:
+    return f'"{name.replace(chr(34), chr(34) * 2)}"' if db.schema == "public" else f"`{name.replace('`', '``')}`"
+
+
+def numbers(db: Database, count: int) -> DatabaseTable:
+    """A table of so many rows under a name that only quoting makes harmless."""
+    table, column = quoted(db, HOSTILE), quoted(db, HOSTILE)
+    db.execute(f"CREATE TABLE {table} ({column} int PRIMARY KEY, note varchar(20))")
+    insert = f"INSERT INTO {table.replace('%', '%%')} VALUES (%s, %s)"
+    db.execute_many(insert, [(number, f"n%{number}") for number in range(count)])
+    return DatabaseTable(db.schema, HOSTILE)
+
+
+def test_any_name_is_quoted_and_rows_come_in_ranges_of_the_key(db: Database) -> None:
+    table = numbers(db, 25)
+    database = opened(db)
+    columns = columns_of(database, table)
+    assert [(column.name, column.type.family) for column in columns] == [
+        (HOSTILE, SourceType.INTEGER),
+        ("note", SourceType.TEXT),
+    ]
+    with snapshot(database) as seen:
+        ranges = list(seen.rows(table, columns, [HOSTILE], 10))
+        assert [len(keys) for keys, _ in ranges] == [10, 10, 5]
+        assert [key for keys, _ in ranges for key in keys] == [str(number) for number in range(25)]
+        [found] = seen.rows_with(table, columns, [HOSTILE], [["3"], ["24"], ["99"]])
+        assert sorted(zip(*found, strict=True)) == [("24", "n%24"), ("3", "n%3")]
+        assert list(seen.rows_with(table, columns, [HOSTILE], [["99"]])) == []
+
+
+def test_a_snapshot_sees_one_moment_and_its_position_lies_at_or_behind_it(db: Database) -> None:
+    table = numbers(db, 3)
+    database = opened(db)
+    columns = columns_of(database, table)
+    with snapshot(database) as seen:
+        first = seen.position
+        db.execute(f"DELETE FROM {quoted(db, HOSTILE)}")
+        [(keys, _)] = seen.rows(table, columns, [HOSTILE])
+        assert len(keys) == 3
+    with snapshot(database) as seen:
+        assert list(seen.rows(table, columns, [HOSTILE])) == []
+        assert first is not None
+        assert seen.position is not None
+        assert seen.position > first
+
+
+def test_nothing_can_be_written(db: Database) -> None:
+    db.execute("CREATE TABLE t (id int)")
+    with pytest.raises(DatabaseRequestError, match=r"(?i)read[- ]only"), opened(db).connection() as connection:
+        connection.exec_driver_sql("INSERT INTO t VALUES (1)")
+    assert db.execute("SELECT * FROM t") == []
+
+
+def test_a_table_that_is_not_there_is_an_error_with_a_remedy(db: Database) -> None:
+    with pytest.raises(SourceTableError) as caught:
+        columns_of(opened(db), DatabaseTable(db.schema, "none"))
+    assert caught.value.message == "the source database has no such table, or this user may not see it"
+    assert caught.value.remedy.startswith("check source.database.url (is it the database that the connector reads?)")
+
+
+def test_a_database_that_refuses_is_told_from_one_that_is_away(db: Database) -> None:
+    with pytest.raises(DatabaseAccessError, match="the source database refuses a connection"):
+        opened(db, user="nobody_at_all").query("SELECT 1 AS one")
+    with pytest.raises(DatabaseAccessError, match="the source database refuses a connection"):
+        opened(db, name="no_such_database").query("SELECT 1 AS one")
+    with pytest.raises(DatabaseUnreachableError, match="cannot be asked now") as caught:
+        opened(db, port="1").query("SELECT 1 AS one")
+    assert "source.database.url" in caught.value.remedy
+
+
+def test_postgresql_tells_of_domains_enums_and_generated_columns(rig: Rig) -> None:
+    db = rig.postgres()
+    db.execute("CREATE DOMAIN price AS numeric(10, 2)")
+    db.execute("CREATE DOMAIN dear AS price")
+    db.execute("CREATE TYPE mood AS ENUM ('sad')")
+    db.execute("CREATE TABLE t (id int PRIMARY KEY, p dear, m mood, g int GENERATED ALWAYS AS (id * 2) STORED)")
+    assert columns_of(opened(db), DatabaseTable("public", "t")) == (
+        SourceColumn("id", ColumnType(SourceType.INTEGER, "integer"), nullable=False),
+        SourceColumn("p", ColumnType(SourceType.NUMERIC, "numeric(10,2)")),
+        SourceColumn("m", ColumnType(SourceType.TEXT, "mood")),
+        SourceColumn("g", ColumnType(SourceType.INTEGER, "integer"), generated=True),
+    )
+
+
+def test_postgresql_tells_of_its_replication(rig: Rig) -> None:
+    db = rig.postgres()
+    database = opened(db)
+    db.execute("CREATE TABLE t (id int PRIMARY KEY, doc text, short varchar(20), n numeric)")
+    db.execute("ALTER TABLE t REPLICA IDENTITY FULL")
+    db.execute("CREATE PUBLICATION part FOR TABLE t (id, doc) WHERE (id > 5) WITH (publish = 'insert, update')")
+    db.execute("SELECT pg_create_logical_replication_slot('of_' || current_database(), 'pgoutput')")
+    assert setting(database, "wal_level") == "logical"
+    assert setting(database, "no.such") == ""
+    table = DatabaseTable("public", "t")
+    [known] = replicated_tables(database, [table, DatabaseTable("public", "none")])
+    assert (known.table, known.identity, known.has_primary_key, known.toastable) == (
+        table,
+        ReplicaIdentity.FULL,
+        True,
+        ("doc",),
+    )
+    [publication] = publications(database)
+    assert (publication.name, publication.inserts, publication.deletes, publication.truncates) == (
+        "part",
+        True,
+        False,
+        False,
+    )
+    [published] = publication.tables
+    assert (published.table, published.columns, published.row_filter) == (table, ("id", "doc"), "(id > 5)")
+    [slot] = replication_slots(database)
+    assert (slot.name, slot.plugin, slot.active, slot.wal_status) == (f"of_{db.name}", "pgoutput", False, "reserved")
+    reach = SlotReach(database, slot.name)
+    assert reach.acknowledged() == slot.confirmed
+    assert reach.transmitted(slot.flushed) is False
+    assert SlotReach(database, "other").transmitted(slot.flushed) is None
+    assert SlotReach(database, "other").acknowledged() is None
+    db.execute(f"SELECT pg_drop_replication_slot('{slot.name}')")
+
+
+def test_mariadb_tells_of_its_binary_log(rig: Rig) -> None:
+    db = rig.mariadb()
+    database = opened(db)
+    log = binary_log(database)
+    assert (log.on, log.format, log.row_image, log.value_options) == (True, "ROW", "FULL", "")
+    assert log.server_id > 0
+    assert unreadable_columns(database) == ()
+    assert BinlogReach(database).acknowledged() is None

@@ -1,0 +1,101 @@
+"""What the equivalence tests share: a source, its connector and bridge settings, and the comparison of all tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from streaming.batch import BatchReport
+from streaming.query import StopSignal
+from tests.rig import Connector, Converter, Database, Rig
+from tests.rig.judge import Verdict, compare, select
+from tests.rig.tables import TABLES, Dialect, Table
+from tests.support.bridge import Bridge
+
+_POLICIES: dict[str, dict[str, str]] = {
+    "no_key": {"on_missing_key": "append"},
+    "emptied": {"on_truncate": "ignore"},
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kind of source: a database and how its records are encoded."""
+
+    dialect: Dialect
+    converter: Converter
+
+    def __str__(self) -> str:
+        return f"{self.dialect}-{self.converter}"
+
+    def database(self, rig: Rig) -> Database:
+        """A new database of this kind."""
+        return rig.postgres() if self.dialect is Dialect.POSTGRESQL else rig.mariadb()
+
+    def connect(self, rig: Rig, database: Database, *, partitions: int) -> Connector:
+        """A connector that also sends truncates, and knows the key that the database does not."""
+        return rig.connect(
+            database,
+            converter=self.converter,
+            partitions=partitions,
+            skipped_operations="none",
+            message_key_columns=f"{database.schema}.declared_key:code",
+            field_name_adjustment_mode="avro" if self.converter.needs_registry else "none",
+        )
+
+    def bridge_settings(self, rig: Rig, tables: Sequence[Table] = TABLES) -> dict[str, Any]:
+        """Registry, policies of some tables, columns where the records have none, and batches without a pause."""
+        declared = self.converter is Converter.JSON
+        overrides = [
+            {
+                "match": f"*.{table.name}",
+                **({"declared": {each.name: each.kind.declared for each in table.columns}} if declared else {}),
+                **({"policies": _POLICIES[table.name]} if table.name in _POLICIES else {}),
+            }
+            for table in tables
+            if declared or table.name in _POLICIES
+        ]
+        return {**rig.bridge(self.converter), "tables__overrides": overrides, "trigger__interval": "0s"}
+
+    def verdicts(self, made: Bridge, database: Database, tables: Sequence[Table] = TABLES) -> list[Verdict]:
+        """One per table; no table may be parked."""
+        state = made.ledger
+        assert {name: table.parked for name, table in state.tables.items() if table.parked} == {}
+        names = {table.source[2]: name for name, table in state.tables.items()}
+        return [
+            compare(
+                table,
+                select(database, self.dialect, table),
+                made.replayed(names[table.name]) if table.name in names else None,
+                avro_names=self.converter.needs_registry,
+            )
+            for table in tables
+        ]
+
+
+POSTGRES = tuple(Source(Dialect.POSTGRESQL, converter) for converter in Converter)
+MARIADB = tuple(Source(Dialect.MARIADB, converter) for converter in (Converter.JSON_SCHEMA, Converter.AVRO))
+
+
+@contextmanager
+def running(bridge: Bridge) -> Iterator[list[BatchReport]]:
+    """The bridge runs, a micro-batch after the other, while the block does; what each did is in the list."""
+    stop = StopSignal()
+    reports: list[BatchReport] = []
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(bridge.run_until, stop, on_batch=reports.append)
+        try:
+            yield reports
+        finally:
+            stop.set()
+            future.result()
+
+
+def summary(run: str, found: Sequence[Verdict]) -> str:
+    """A line of the matrix: rows compared, cells compared, differences."""
+    rows, cells = sum(each.rows for each in found), sum(each.cells for each in found)
+    wrong = sum(each.missing + each.extra + each.different + each.doubled for each in found)
+    return f"{run:58} {rows:8,} {cells:9,} {wrong:11,}"

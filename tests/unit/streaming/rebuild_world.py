@@ -1,0 +1,283 @@
+"""A world for rebuilds: one zone and its ledger in memory, Kafka's log, and a Debezium that takes signals up.
+
+Everything but Spark, Kafka and Debezium is the product's own. A :class:`Driver` is one process of the job; it dies
+wherever a hook lets it, and another one goes on.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from connectors.debezium.decoder import Decoder
+from connectors.errors import BridgeError
+from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT, Notification, SnapshotKind, SnapshotSignal
+from connectors.kafka.signals import SnapshotProgress as Progress
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
+from connectors.landing_zone.publisher import Publisher
+from connectors.landing_zone.recovery import recover
+from connectors.landing_zone.replay import open_zone, replay
+from connectors.landing_zone.requests import Action, Request, new_request, submit
+from connectors.landing_zone.vacuum import vacuum
+from streaming.batch import DecodeAndLand, run_batch
+from streaming.checkpoint import Planned
+from streaming.decode import decode_and_land
+from streaming.demo.workload import Record
+from streaming.lifecycle.catching_up import CatchUp
+from streaming.lifecycle.chores import Chores, Pace
+from streaming.lifecycle.debezium import Debezium
+from streaming.lifecycle.outside import Outside, Ranges
+from streaming.lifecycle.pausing import Pause, Resume
+from streaming.lifecycle.rebuilding import Rebuilding
+from streaming.lifecycle.resyncing import Resync
+from streaming.merge import merge_and_land
+from streaming.plan import BatchPlan, JobOptions, TableOptions
+from streaming.publishing import ZonePublisher, settle, table_metadata, waiting_files
+from streaming.query import Retries
+from streaming.results import RESULT_SCHEMA, Results, read_results
+from streaming.settings.format import Connector
+from streaming.startup import OpenZone
+from streaming.worker import Worker
+from tests.support.plain_job import Log
+from tests.support.records import Table, raw_batch
+from tests.unit.landing_zone.memory_storage import Disk, Fault, MemoryStorage
+from tests.unit.landing_zone.memory_storage import Request as StorageRequest
+from tests.unit.streaming.landed_shop import job
+
+NAME = "public.orders"
+OTHER_NAME = "public.users"
+USERS = Table("shop.public.users", "users")
+REQUEST = new_request(Action.RESYNC, now_ms=1, by="ann@home", table=NAME)
+
+Hook = Callable[[StorageRequest], Fault | None]
+
+
+class Scratch(MemoryStorage):
+    """A storage in memory whose landing files grow in a folder of the test's."""
+
+    def __init__(self, disk: Disk, hook: Hook | None, work: Path) -> None:
+        super().__init__(disk, hook)
+        self._work = work
+
+    def work_folder(self, path: str) -> Path:
+        return self._work
+
+
+@dataclass
+class World:
+    """What outlives every process.
+
+    Attributes:
+        snapshot: the rows that Debezium sends for a snapshot; ``signals`` that it was sent, by id.
+        now_ms: the wall clock.
+    """
+
+    work: Path
+    policies: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    log: Log = field(default_factory=Log)
+    zone: Disk = field(default_factory=Disk)
+    state: Disk = field(default_factory=Disk)
+    snapshot: Sequence[Record] = ()
+    signals: dict[str, tuple[str, SnapshotSignal]] = field(default_factory=dict)
+    told: list[Notification] = field(default_factory=list)
+    takes_signals: bool = True
+    notifies: bool = True
+    prefix: str | None = None
+    release_wait: float = 0.0
+    now_ms: int = 1_700_000_000_000
+    starts: itertools.count[int] = field(default_factory=itertools.count)
+    _answered: set[str] = field(default_factory=set)
+
+    @property
+    def job(self) -> JobOptions:
+        return job(self.work, defaults=TableOptions(**self.policies), **self.options)
+
+    def send(self, *records: Record) -> None:
+        for record in records:
+            self.log.append(record)
+
+    def ask(self, request: Request = REQUEST) -> None:
+        submit(MemoryStorage(self.state), request)
+
+    def driver(self, hook: Hook | None = None) -> Driver:
+        return Driver(self, f"driver-{next(self.starts)}", hook)
+
+    def answer_signals(self) -> None:
+        """Debezium takes up what it was asked for and has not answered yet."""
+        for identity, (_, signal) in self.signals.items():
+            if identity not in self._answered:
+                self._answered.add(identity)
+                self.send(*self.snapshot)
+                incremental = signal.kind is SnapshotKind.INCREMENTAL
+                self.notify(
+                    Progress.TABLE_SCAN_COMPLETED,
+                    identity if incremental else "another",
+                    aggregate=INCREMENTAL_SNAPSHOT if incremental else INITIAL_SNAPSHOT,
+                    scanned_collection="public.orders",
+                    status="SUCCEEDED",
+                )
+                self.notify(
+                    Progress.COMPLETED,
+                    identity if incremental else "another",
+                    aggregate=INCREMENTAL_SNAPSHOT if incremental else INITIAL_SNAPSHOT,
+                )
+
+    def notify(self, progress: Progress, identity: str, aggregate: str = INCREMENTAL_SNAPSHOT, **details: str) -> None:
+        self.told.append(Notification(identity, aggregate, progress, details))
+
+    def debezium(self) -> Debezium:
+        def send(prefix: str, signal: SnapshotSignal) -> bool:
+            new = signal.id not in self.signals
+            self.signals.setdefault(signal.id, (prefix, signal))
+            return new
+
+        def notifications(heard: Mapping[int, int]) -> Sequence[Notification]:
+            return self.told[heard.get(0, 0) :]
+
+        return Debezium(
+            connector=Connector.AUTO,
+            prefix=self.prefix,
+            send=send if self.takes_signals else None,
+            ends=lambda topics: {topic: self.log.ends()[topic] for topic in topics},
+            heard=(lambda: {0: len(self.told)}) if self.notifies else None,
+            notifications=notifications if self.notifies else None,
+            topics=lambda: sorted(self.log.partitions),
+        )
+
+    @property
+    def ledger(self) -> LedgerState:
+        return Ledger.open(MemoryStorage(self.state), now_ms=lambda: 0).state
+
+    @property
+    def table(self) -> TableState:
+        return self.ledger.tables[NAME]
+
+    def rows(self, name: str = NAME) -> list[dict[str, Any]]:
+        """What the mirrored table contains, by id."""
+        replayed = replay(open_zone(MemoryStorage(self.zone)).table(name))
+        assert replayed.stopped is None
+        return sorted(replayed.table.to_pylist(), key=lambda row: int(row["id"]))
+
+    def files(self) -> dict[str, bytes]:
+        """What the replicator reads: the tables' files and their metadata."""
+        return {path: body for path, body in sorted(self.zone.files.items()) if not path.startswith("_")}
+
+    def live(self, turns: int = 20) -> None:
+        """Let drivers drain Kafka and do their chores, and Debezium answer, until nothing moves any more."""
+        for _ in range(turns):
+            before = self.ledger.version
+            self.driver().drain()
+            self.answer_signals()
+            if self.ledger.version <= before + 1 and self.ledger.tables and self._at_rest():
+                return
+        raise AssertionError(f"the world does not come to rest: {self.table}")
+
+    def _at_rest(self) -> bool:
+        ends = {topic: each.partitions for topic, each in self.ledger.topics.items()}
+        return ends == self.log.ends() and all(
+            table.status in (TableStatus.STREAMING, TableStatus.LOADING, TableStatus.PARKED)
+            for table in self.ledger.tables.values()
+        )
+
+
+class Driver:
+    """One process of the job, from its claim on.
+
+    Args:
+        hook: decides the fault of each request, to the state or the zone, numbered as they come.
+    """
+
+    def __init__(self, world: World, name: str, hook: Hook | None = None) -> None:
+        self._world = world
+        self._numbers = itertools.count()
+        self._hook = hook
+        self.zone = Scratch(world.zone, self._fault, world.work)
+        self.state = Scratch(world.state, self._fault, world.work)
+        self.failures: list[BridgeError] = []
+        self.job = world.job
+        self.ledger = Ledger.open(self.state, now_ms=lambda: 0, sleep=_no_sleep)
+        self.ledger.claim(name, "host")
+        pending = waiting_files(self.ledger.state)
+        metadata = table_metadata(pending, self.ledger.state, self.job)
+        settle(self.ledger, recover(self.zone, pending, metadata, threads=1, sleep=_no_sleep))
+        vacuum(self.zone, self.state, self.ledger.state, threads=1)
+        self.publisher = ZonePublisher(Publisher(self.zone, 1, sleep=_no_sleep), self.job)
+        self._worker = Worker(self.job, Decoder(self.job.decode), self.zone)
+        opened = OpenZone(self.zone, self.state, self.ledger, self.publisher)
+        outside = Outside(topics=world.log.describe, read=self._read)
+        self.rebuilding = Rebuilding(
+            opened, self.job, world.debezium(), world.release_wait, now_ms=lambda: world.now_ms, clock=lambda: 0.0
+        )
+        self.chores = Chores(
+            opened,
+            {
+                Action.PAUSE: Pause(self.ledger),
+                Action.RESUME: Resume(opened, self.job, outside, sleep=_no_sleep),
+                Action.RESYNC: Resync(opened, self.job, self.rebuilding),
+            },
+            (self.rebuilding, CatchUp(opened, self.job, outside, 1_000, lambda report: None)),
+            Pace(interval=0.0, retries=Retries(3, 0.0, 0.0), gives_up=True),
+            on_failure=lambda error, pause: self.failures.append(error),
+            now_ms=lambda: 0,
+        )
+
+    def drain(self) -> None:
+        """As ``run --once``: the chores, what is in Kafka, the chores."""
+        self.do_chores()
+        self.land()
+        self.do_chores()
+
+    def do_chores(self) -> None:
+        while True:
+            self.chores.run()
+            if self.chores.idle():
+                return
+
+    def land(self) -> None:
+        """A micro-batch up to the end of Kafka's log."""
+        start = {topic: dict(each.partitions) for topic, each in self.ledger.state.topics.items()}
+        planned = Planned(start, self._world.log.ends())
+        ids = {topic: self._world.log.topic_id(topic) for topic in planned.end}
+        run_batch(planned, ids, self.job, self.ledger, self.publisher, self._action(planned.start, planned.end))
+
+    def _read(self, ranges: Ranges) -> DecodeAndLand:
+        spans = {topic: each.partitions for topic, each in ranges.items()}
+        return self._action(
+            {topic: {number: span[0] for number, span in each.items()} for topic, each in spans.items()},
+            {topic: {number: span[1] for number, span in each.items()} for topic, each in spans.items()},
+        )
+
+    def _action(self, start: Mapping[str, Mapping[int, int]], end: Mapping[str, Mapping[int, int]]) -> DecodeAndLand:
+        log = self._world.log.partitions
+
+        def action(plan: BatchPlan) -> Results:
+            raw = [
+                raw_batch(
+                    (log[topic][number][offset], offset) for offset in range(start.get(topic, {}).get(number, 0), stop)
+                )
+                for topic, ends in end.items()
+                for number, stop in ends.items()
+            ]
+            rows = list(decode_and_land(raw, plan, self._worker))
+            if any(topic.merges for topic in plan.topics.values()):
+                order = [("table", "ascending"), ("sort_key", "ascending")]
+                shuffled = pa.Table.from_batches(rows, RESULT_SCHEMA).sort_by(order)
+                rows = list(merge_and_land(shuffled.to_batches(), plan, self._worker))
+            return read_results((row["kind"], row["payload"]) for batch in rows for row in batch.to_pylist())
+
+        return action
+
+    def _fault(self, request: StorageRequest) -> Fault | None:
+        number = next(self._numbers)
+        return None if self._hook is None else self._hook(StorageRequest(number, request.method, request.path))
+
+
+def _no_sleep(seconds: float) -> None:
+    """Outages pass at once."""

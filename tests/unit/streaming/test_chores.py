@@ -1,0 +1,300 @@
+"""What the driver does between micro-batches: requests are carried out once, and no table's failure stops another."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from connectors.errors import Terminal, Transient
+from connectors.landing_zone.errors import FencedError, TableResetError
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.state import Parked, RebuildKind, TableStatus
+from connectors.landing_zone.requests import Action, Answer, Request, answer_to, submit, waiting
+from connectors.landing_zone.storage.local import LocalStorage
+from streaming.lifecycle.answers import accepted
+from streaming.lifecycle.chores import Chores, Pace
+from streaming.query import Retries, StopSignal, do_all
+from tests.support.records import Table
+from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
+from tests.unit.streaming.resumable import NAME, Shop
+
+OTHER = Table("shop.public.users", "users")
+USERS = "public.users"
+
+
+class Down(Transient):
+    """It passes."""
+
+
+class Broken(Terminal):
+    """It does not."""
+
+
+def paused(folder: Path) -> Shop:
+    """Two tables that catch up."""
+    shop = Shop(folder)
+    shop.receive(ORDERS.read(row(1), 10), OTHER.read(row(1), 10))
+    for name in (NAME, USERS):
+        shop.chores_of_request(Action.PAUSE, name)
+    shop.receive(ORDERS.create(row(2), 11), OTHER.create(row(2), 11))
+    for name in (NAME, USERS):
+        shop.chores_of_request(Action.RESUME, name)
+    return shop
+
+
+def chores(shop: Shop, step: Callable[[str], bool], *, gives_up: bool = False) -> Chores:
+    return Chores(
+        shop.plain.opened(),
+        {},
+        (step,),
+        Pace(interval=0.0, retries=Retries(1, 2.0, 60.0), gives_up=gives_up),
+        on_failure=lambda error, pause: shop.failures.append(error),
+        clock=lambda: shop.clock,
+        now_ms=lambda: 5,
+    )
+
+
+class TestRequests:
+    def test_a_request_is_carried_out_answered_and_taken_out_of_the_box(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.receive(ORDERS.read(row(1), 10))
+        request = shop.request(Action.PAUSE)
+        submit(shop.plain.state, request)
+
+        shop.chores.run()
+
+        assert not shop.chores.idle()
+        assert answer_to(shop.plain.state, request.id) == Answer(
+            request.id, True, "public.orders stands still from version 3 on", version=3, answered_ms=5
+        )
+        assert waiting(shop.plain.state).requests == ()
+        shop.chores.run()
+        assert shop.chores.idle()
+        assert shop.plain.ledger.state.version == 3
+
+    def test_a_request_whose_answer_was_lost_is_answered_and_not_carried_out_again(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.receive(ORDERS.read(row(1), 10))
+        request = shop.request(Action.PAUSE)
+        shop.plain.ledger.commit(Draft(handled=(request.id,)))
+        submit(shop.plain.state, request)
+
+        shop.chores.run()
+
+        given = answer_to(shop.plain.state, request.id)
+        assert given is not None
+        assert (given.accepted, given.message) == (
+            True,
+            "it was carried out before the driver was started again",
+        )
+        assert shop.status() is TableStatus.LOADING
+
+    def test_what_cannot_be_done_is_refused_with_what_to_do(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.receive(ORDERS.read(row(1), 10))
+
+        def breaks(request: Request) -> Answer:
+            raise Broken("the disk is full", remedy="make room")
+
+        unknown, broken = shop.request(Action.REPLAY_DEAD_LETTER), shop.request(Action.RESYNC)
+        for request in (unknown, broken):
+            submit(shop.plain.state, request)
+        made = Chores(
+            shop.plain.opened(),
+            {Action.RESYNC: breaks},
+            (),
+            Pace(0.0, Retries(1, 1.0, 1.0), gives_up=True),
+            on_failure=lambda error, pause: None,
+        )
+        made.run()
+        said = [answer_to(shop.plain.state, request.id) for request in (unknown, broken)]
+        assert [(one.accepted, one.message, one.remedy) for one in said if one is not None] == [
+            (
+                False,
+                "the running driver does not know how to replay dead letter",
+                "run the same version of the bridge everywhere",
+            ),
+            (False, "the disk is full", "make room"),
+        ]
+
+    def test_what_is_no_request_is_told_once_and_left_alone(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        shop = Shop(tmp_path)
+        path = f"requests/{1:015d}-{'0' * 32}.json"
+        shop.plain.state.put_if_absent(path, b"{}")
+        with caplog.at_level(logging.WARNING):
+            do_all(shop.chores, StopSignal())
+            shop.chores.run()
+        assert [record.message for record in caplog.records] == [
+            f"{path} is no request that this version understands; it is left where it is"
+        ]
+        assert shop.plain.state.stat(path) is not None
+
+    def test_the_box_is_looked_into_no_more_often_than_its_interval(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.receive(ORDERS.read(row(1), 10))
+        asked: list[str] = []
+
+        def takes(request: Request) -> Answer:
+            asked.append(request.id)
+            return accepted(request, "done", 0)
+
+        made = Chores(
+            shop.plain.opened(),
+            {Action.PAUSE: takes},
+            (),
+            Pace(5.0, Retries(1, 1.0, 1.0), gives_up=False),
+            on_failure=lambda error, pause: None,
+            clock=lambda: shop.clock,
+        )
+        made.run()
+        submit(shop.plain.state, shop.request(Action.PAUSE))
+        shop.clock = 4.9
+        made.run()
+        assert asked == []
+        shop.clock = 5.0
+        made.run()
+        assert len(asked) == 1
+
+    def test_a_driver_that_has_lost_the_zone_carries_nothing_out(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.receive(ORDERS.read(row(1), 10))
+        submit(shop.plain.state, shop.request(Action.PAUSE))
+        Ledger.open(LocalStorage(tmp_path / "state"), now_ms=lambda: 0).claim("other", "elsewhere")
+        with pytest.raises(FencedError):
+            shop.chores.run()
+        assert len(waiting(shop.plain.state).requests) == 1
+
+
+class TestTables:
+    def test_tables_take_turns_one_chunk_each(self, tmp_path: Path) -> None:
+        shop = paused(tmp_path)
+        turns: list[str] = []
+
+        def step(name: str) -> bool:
+            turns.append(name)
+            return True
+
+        made = chores(shop, step)
+        for _ in range(4):
+            made.run()
+        assert turns == [NAME, USERS, NAME, USERS]
+
+    def test_all_of_them_come_back(self, tmp_path: Path) -> None:
+        shop = paused(tmp_path)
+        do_all(shop.chores, StopSignal())
+        tables = shop.plain.ledger.state.tables
+        assert {name: table.status for name, table in tables.items()} == dict.fromkeys(
+            (NAME, USERS), TableStatus.STREAMING
+        )
+
+    def test_a_failure_that_passes_is_waited_out_while_another_table_goes_on(self, tmp_path: Path) -> None:
+        shop = paused(tmp_path)
+        looked: list[str] = []
+
+        def step(name: str) -> bool:
+            looked.append(name)
+            if name == NAME:
+                raise Down("no answer", remedy="wait")
+            return False
+
+        made = chores(shop, step)
+        made.run()
+        made.run()
+        assert looked == [NAME, USERS]
+        assert not made.idle()
+        shop.clock = 2.0
+        made.run()
+        assert looked == [NAME, USERS, NAME]
+        assert [str(error) for error in shop.failures] == ["no answer. Remedy: wait"] * 2
+
+    def test_a_run_that_is_to_end_gives_up_after_its_attempts(self, tmp_path: Path) -> None:
+        shop = paused(tmp_path)
+
+        def step(name: str) -> bool:
+            raise Down("no answer", remedy="wait")
+
+        made = chores(shop, step, gives_up=True)
+        made.run()
+        made.run()
+        shop.clock = 2.0
+        with pytest.raises(Down):
+            made.run()
+
+    def test_a_failure_that_does_not_pass_parks_its_table_alone(self, tmp_path: Path) -> None:
+        shop = paused(tmp_path)
+
+        def step(name: str) -> bool:
+            if name == NAME:
+                raise Broken("the file cannot be written", remedy="make room", file="x.parquet")
+            return False
+
+        made = chores(shop, step)
+        do_all(made, StopSignal())
+
+        parked = shop.table.parked
+        assert parked == Parked(
+            reason="failed",
+            message="the file cannot be written [file=x.parquet]",
+            remedy="make room",
+            topic=TOPIC,
+            partition=0,
+            offset=1,
+            resume={TOPIC: {0: 1}},
+            skipped=1,
+        )
+        assert shop.plain.ledger.state.tables[USERS].status is TableStatus.CATCHING_UP
+
+    def test_damage_of_a_folder_is_told_as_such(self, tmp_path: Path) -> None:
+        shop = paused(tmp_path)
+
+        def step(name: str) -> bool:
+            raise TableResetError("the folder is gone", remedy="rebuild the table")
+
+        chores(shop, step).run()
+        assert shop.table.parked is not None
+        assert (shop.table.parked.reason, shop.table.parked.resume) == ("zone:table_reset", {TOPIC: {0: 1}})
+
+    def test_what_concerns_all_tables_ends_the_driver(self, tmp_path: Path) -> None:
+        shop = paused(tmp_path)
+
+        def step(name: str) -> bool:
+            raise FencedError("another driver owns the zone", remedy="leave it")
+
+        with pytest.raises(FencedError):
+            chores(shop, step).run()
+
+    def test_a_parked_table_is_looked_at_only_if_its_policy_asks_for_a_rebuild(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.receive(ORDERS.read(row(1), 10), ORDERS.truncate(11))
+        looked: list[str] = []
+
+        def step(name: str) -> bool:
+            looked.append(name)
+            return False
+
+        chores(shop, step).run()
+        assert looked == []
+        assert shop.table.parked is not None
+        asking = replace(shop.table, parked=replace(shop.table.parked, rebuild=RebuildKind.KAFKA))
+        shop.plain.ledger.commit(Draft(tables={NAME: asking}))
+        chores(shop, step).run()
+        assert looked == [NAME]
+
+
+def test_a_stop_ends_the_chores_between_two_of_them(tmp_path: Path) -> None:
+    shop = paused(tmp_path)
+    stop = StopSignal()
+
+    def step(name: str) -> bool:
+        stop.set()
+        return True
+
+    do_all(chores(shop, step), stop)
+    assert shop.status() is TableStatus.CATCHING_UP

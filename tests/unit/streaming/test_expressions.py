@@ -1,0 +1,133 @@
+"""Computed columns: what an expression may say, what it gives, and where it fails."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from streaming.shaping.expressions import FUNCTIONS, ExpressionFailedError, check_expression, compute
+
+ROWS = pa.RecordBatch.from_pydict(
+    {
+        "name": pa.array(["1", "2", "x", None]),
+        "price": pa.array([Decimal("1.50")] * 4, pa.decimal128(10, 2)),
+        "quantity": pa.array([1, 2, 3, None], pa.int32()),
+        "day": pa.array([dt.date(2020, 1, 31)] * 4),
+        "odd name": pa.array([1.5] * 4),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "values"),
+    [
+        ("'shop'", pa.string(), ["shop"] * 4),
+        ("price * quantity", pa.decimal128(38, 2), [Decimal("1.50"), Decimal("3.00"), Decimal("4.50"), None]),
+        ("case when quantity > 1 then 'many' else 'one' end", pa.string(), ["one", "many", "many", "one"]),
+        ("try_cast(name as int)", pa.int32(), [1, 2, None, None]),
+        ("extract(year from day)", pa.int32(), [2020] * 4),
+        ("extract(month from day)", pa.int16(), [1] * 4),
+        ("upper(name) || '-' || quantity", pa.string(), ["1-1", "2-2", "X-3", None]),
+        ('"odd name" + 1', pa.float64(), [2.5] * 4),
+        ("day + interval '1 day'", pa.date32(), [dt.date(2020, 2, 1)] * 4),
+        ("coalesce(name, 'none')", pa.string(), ["1", "2", "x", "none"]),
+        ("name in ('1', 'x')", pa.bool_(), [True, False, True, None]),
+    ],
+)
+def test_an_expression_gives_a_landing_type_that_does_not_depend_on_the_rows(
+    text: str, kind: pa.DataType, values: list[Any]
+) -> None:
+    check_expression(text)
+    computed = compute(ROWS, "new", text)
+    assert (computed.type, computed.to_pylist()) == (kind, values)
+    assert compute(ROWS.slice(0, 0), "new", text).type == kind
+    pieces = [compute(ROWS.slice(row, 1), "new", text) for row in range(4)]
+    assert pa.concat_arrays(pieces) == computed
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("price *", "is not a SQL expression: unable to parse"),
+        ("price, name", "is not a SQL expression: invalid expression"),
+        ("*", "is not a SQL expression"),
+        ("now()", "uses now: a column is computed from its own row, without clock or query"),
+        ("CURRENT_DATE", "uses CURRENT_DATE: a column is computed from its own row, without clock or query"),
+        ("current_timestamp", "uses current_timestamp: "),
+        ("(select 1)", "uses select: "),
+        ("random()", "calls random, which is not among the functions of one row: abs, acos"),
+        ("sum(price)", "calls sum, which is not among the functions of one row"),
+        ("row_number() over (order by name)", "calls row_number, which is not among"),
+        ("timestamp(name)", "calls timestamp, which is not among the functions of one row"),
+        ("E'\\'' || now() || ''", "writes a text with a letter before its quote, as in E'...': write plain quotes"),
+        ("$$'$$ || now() || $$'$$", "uses the sign $ outside of quotes, which has no meaning here"),
+        ("# '\nnow() '", "uses the sign # outside of quotes"),
+        ("/* ' */ now() /* ' */", "uses now: "),
+    ],
+)
+def test_what_is_no_pure_expression_of_one_row_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match="^" + "".join(f"[{c}]" if c in "$#*.()" else c for c in problem)):
+        check_expression(text)
+
+
+def test_words_in_quotes_and_comments_are_no_calls() -> None:
+    for text in ("'now()'", '"current_date"', "name -- now()", "name /* random() */", "price::bigint", "(name)"):
+        check_expression(text)
+
+
+def test_every_function_of_the_list_is_known_to_the_library() -> None:
+    unusual = {
+        "cast": "cast(name as int)",
+        "try_cast": "try_cast(name as int)",
+        "extract": "extract(year from day)",
+        "position": "position('x' in name)",
+        "date_part": "date_part('year', day)",
+        "strftime": "strftime(day, '%Y')",
+        "strptime": "strptime(name, '%Y')",
+        "regexp_replace": "regexp_replace(name, 'a', 'b')",
+        "concat_ws": "concat_ws('-', name, name)",
+    }
+    for function in sorted(FUNCTIONS):
+        calls = [f"{function}({arguments})" for arguments in ("name", "name, name", "name, name, name", "")]
+        tried = [unusual[function]] if function in unusual else calls
+        assert any(_accepted(call) for call in tried), function
+
+
+def _accepted(text: str) -> bool:
+    try:
+        check_expression(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_first_row_that_fails_is_found_whatever_comes_with_it() -> None:
+    names = ["1"] * 40 + ["x"] + ["2"] * 20 + ["y"]
+    rows = pa.RecordBatch.from_pydict({"name": pa.array(names)})
+    details = set()
+    for start in (0, 7, 40):
+        with pytest.raises(ExpressionFailedError) as caught:
+            compute(rows.slice(start), "number", "cast(name as int)")
+        assert (caught.value.column, caught.value.row) == ("number", 40 - start)
+        details.add(caught.value.detail)
+    assert len(details) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("nowhere + 1", 'unable to find column "nowhere"'),
+        ("name = 1", "cannot compare string with numeric type"),
+        ("null", "its result is of the type null, which no landing file holds: cast it to another one"),
+        ("interval '1 day'", r"its result is of the type duration\[ns\], which no landing file holds"),
+    ],
+)
+def test_what_fails_for_every_row_fails_at_the_first(text: str, detail: str) -> None:
+    for rows in (ROWS, ROWS.slice(0, 0)):
+        with pytest.raises(ExpressionFailedError, match=detail) as caught:
+            compute(rows, "new", text)
+        assert caught.value.row == 0

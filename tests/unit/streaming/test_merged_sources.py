@@ -1,0 +1,224 @@
+"""Several source tables that land in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from connectors.debezium.options import DecodeOptions
+from connectors.landing_zone.footer import read_footer
+from connectors.landing_zone.ledger.state import TableState, TableStatus
+from connectors.landing_zone.storage.location import StorageLocation
+from streaming.demo.columns import Column, Kind
+from streaming.demo.workload import Record
+from streaming.plan import JobOptions, TableOptions
+from streaming.policies import Compaction, Markers, MetadataColumn, OnResnapshot, OnTruncate
+from tests.support.plain_job import Log, PlainJob
+from tests.support.records import COLUMNS, Table
+from tests.unit.streaming.settings_builder import broken, settings
+
+EAST = Table("east.orders", database="east", run="east-1")
+WEST = Table("west.orders", database="west", run="west-1")
+SHARED = TableOptions(
+    merge_sources=True,
+    metadata_columns=(MetadataColumn.SOURCE_DATABASE, MetadataColumn.OP),
+    schema_template="",
+    on_resnapshot=OnResnapshot.UPSERT,
+)
+
+
+class Shards:
+    """A job that lands shards in one table, batch by batch."""
+
+    def __init__(self, folder: Path, options: TableOptions = SHARED, markers: Markers = Markers.SAFE) -> None:
+        self.log = Log()
+        job = JobOptions(
+            fingerprint="test",
+            decode=DecodeOptions(),
+            zone=StorageLocation(f"file://{folder}/zone"),
+            defaults=options,
+            markers=markers,
+        )
+        self.job = PlainJob(folder, job, self.log)
+
+    def land(self, *records: Record) -> dict[str, Mapping[str, int]]:
+        start = self.log.ends()
+        for record in records:
+            self.log.append(record)
+        report = self.job.run_batch(start, self.log.ends())
+        return {table: file.rows for table, file in report.files.items()}
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        return sorted((row["_cdc_source_database"], row["id"], row["name"]) for row in self.job.rows("orders"))
+
+    @property
+    def state(self) -> TableState:
+        (table,) = self.job.ledger.state.tables.values()
+        return table
+
+
+def row(key: int, name: str = "a") -> dict[str, Any]:
+    return {"id": key, "name": name}
+
+
+def test_rows_of_shards_with_the_same_key_stay_apart(tmp_path: Path) -> None:
+    shards = Shards(tmp_path)
+    assert shards.land(EAST.create(row(1), 100), WEST.create(row(1, "b"), 5)) == {"orders": {"4": 2}}
+    assert shards.rows() == [("east", 1, "a"), ("west", 1, "b")]
+    shards.land(EAST.update(row(1, "c"), 101), WEST.delete(row(1), 6))
+    assert shards.rows() == [("east", 1, "c")]
+    assert shards.state.keys == ("_cdc_source_database", "id")
+    assert shards.state.sources == (("east", "public", "orders"), ("west", "public", "orders"))
+
+
+def test_the_key_in_the_metadata_begins_with_the_source(tmp_path: Path) -> None:
+    shards = Shards(tmp_path)
+    shards.land(EAST.create(row(1), 1))
+    metadata = (tmp_path / "zone/orders/_metadata.json").read_text()
+    assert '"_cdc_source_database",\n    "id"' in metadata
+
+
+@pytest.mark.parametrize("cuts", [1, 2, 5])
+def test_each_shard_keeps_its_own_order_whatever_the_positions_of_the_others(tmp_path: Path, cuts: int) -> None:
+    history = [
+        (EAST, "create", 900),
+        (WEST, "create", 1),
+        (WEST, "update", 2),
+        (EAST, "delete", 901),
+        (WEST, "delete", 3),
+        (EAST, "create", 902),
+        (WEST, "create", 4),
+        (EAST, "update", 903),
+    ]
+    records = [getattr(shard, what)(row(1, f"{what}-{lsn}"), lsn) for shard, what, lsn in history]
+    shards = Shards(tmp_path)
+    for batch in _batches(records, cuts):
+        shards.land(*batch)
+    assert shards.rows() == [("east", 1, "update-903"), ("west", 1, "create-4")]
+    assert shards.state.late == 0
+
+
+def _batches(records: list[Record], count: int) -> list[list[Record]]:
+    size = -(-len(records) // count)
+    return [records[start : start + size] for start in range(0, len(records), size)]
+
+
+def test_each_shard_brings_its_own_snapshot_and_none_is_taken_for_a_second_one(tmp_path: Path) -> None:
+    shards = Shards(tmp_path)
+    assert shards.land(EAST.read(row(1)), EAST.read(row(2))) == {"orders": {"4": 2}}
+    shards.land(EAST.update(row(1, "b"), 9))
+    shards.land(WEST.read(row(1)))
+    assert shards.rows() == [("east", 1, "b"), ("east", 2, "a"), ("west", 1, "a")]
+    assert (shards.state.status, shards.state.parked) == (TableStatus.STREAMING, None)
+
+
+def test_nothing_is_proven_new_by_positions_of_another_shard(tmp_path: Path) -> None:
+    shards = Shards(tmp_path, markers=Markers.NATURAL)
+    shards.land(EAST.create(row(1), 1))
+    assert shards.land(EAST.create(row(2), 2), WEST.create(row(1), 3)) == {"orders": {"4": 2}}
+
+
+def test_columns_are_the_union_of_the_shards(tmp_path: Path) -> None:
+    wide = replace(WEST, columns=(*COLUMNS, Column("extra", Kind.TEXT)))
+    shards = Shards(tmp_path)
+    shards.land(EAST.create(row(1), 1), wide.create({**row(2), "extra": "e"}, 1))
+    shards.land(EAST.create(row(3), 2))
+    landed = {row["id"]: row["extra"] for row in shards.job.rows("orders")}
+    assert landed == {1: None, 2: "e", 3: None}
+
+
+def test_one_topic_may_hold_several_of_them(tmp_path: Path) -> None:
+    routed = replace(WEST, topic=EAST.topic)
+    shards = Shards(tmp_path)
+    assert shards.land(EAST.create(row(1), 100), routed.create(row(1, "b"), 5)) == {"orders": {"4": 2}}
+    assert shards.land(routed.update(row(1, "c"), 6), EAST.update(row(1, "d"), 101)) == {"orders": {"1": 2}}
+    assert shards.rows() == [("east", 1, "d"), ("west", 1, "c")]
+    assert shards.job.ledger.state.merging == ()
+
+
+def test_key_changes_and_net_changes_stay_within_a_shard(tmp_path: Path) -> None:
+    shards = Shards(tmp_path, replace(SHARED, compaction=Compaction.LAST_STATE))
+    shards.land(EAST.create(row(1), 1), WEST.create(row(1, "w"), 1))
+    moved = EAST.update(row(2, "b"), 2, before=row(1))
+    assert shards.land(moved, WEST.update(row(1, "x"), 2), WEST.update(row(1, "y"), 3)) == {
+        "orders": {"1": 1, "2": 1, "4": 1}
+    }
+    assert shards.rows() == [("east", 2, "b"), ("west", 1, "y")]
+
+
+def test_a_shard_that_cannot_be_told_from_another_parks_the_table(tmp_path: Path) -> None:
+    columns = (MetadataColumn.SOURCE_TABLE, MetadataColumn.SOURCE_SCHEMA)
+    shards = Shards(tmp_path, replace(SHARED, metadata_columns=columns))
+    shards.land(EAST.create(row(1), 1))
+    shards.land(WEST.create(row(1), 2))
+    parked = shards.state.parked
+    assert parked is not None
+    assert (parked.reason, parked.message, parked.remedy) == (
+        "sources_alike",
+        "rows of west.public.orders cannot be told from those of east.public.orders, which land in the same table",
+        "list under metadata_columns what differs between them (source_database, source_schema, source_table) and "
+        "rebuild the table from an empty folder, or give one of them another name with tables.overrides[].naming",
+    )
+    assert parked.resume == {"east.orders": {0: 1}, "west.orders": {0: 0}}
+    shards.land(EAST.create(row(2), 3))
+    (mirrored,) = shards.job.rows("orders")
+    assert (mirrored["_cdc_source_schema"], mirrored["_cdc_source_table"], mirrored["id"]) == ("public", "orders", 1)
+
+
+def test_a_truncate_of_one_shard_follows_the_policy(tmp_path: Path) -> None:
+    shards = Shards(tmp_path)
+    shards.land(EAST.create(row(1), 1), WEST.create(row(1), 1))
+    shards.land(EAST.truncate(2))
+    assert shards.state.parked is not None
+    assert shards.state.parked.reason == "truncate"
+    ignoring = Shards(tmp_path / "other", replace(SHARED, on_truncate=OnTruncate.IGNORE))
+    ignoring.land(EAST.create(row(1), 1))
+    ignoring.land(EAST.truncate(2), EAST.create(row(2), 3))
+    assert ignoring.rows() == [("east", 1, "a"), ("east", 2, "a")]
+
+
+def test_without_the_option_a_second_source_of_a_name_stands_still(tmp_path: Path) -> None:
+    shards = Shards(tmp_path, replace(SHARED, merge_sources=False))
+    shards.land(EAST.create(row(1), 1), WEST.create(row(1), 1))
+    reasons = {name: table.parked and table.parked.reason for name, table in shards.job.ledger.state.tables.items()}
+    assert reasons == {"orders": None, "orders <- west.public.orders": "name_collision"}
+
+
+def test_the_footer_names_all_sources(tmp_path: Path) -> None:
+    shards = Shards(tmp_path)
+    shards.land(EAST.create(row(1), 1), WEST.create(row(1), 1))
+    (file,) = (tmp_path / "zone/orders").glob("*.parquet")
+    assert '"sources":[["east","public","orders"],["west","public","orders"]]' in read_footer(file.read_bytes()).state
+
+
+class TestSettings:
+    def tables(self, **override: Any) -> dict[str, Any]:
+        return {"tables__overrides": [{"match": "*.orders", "merge_sources": True, **override}]}
+
+    def test_sources_have_to_be_told_apart_and_rebuilds_to_be_left_out(self) -> None:
+        rules = {
+            "policies": {"on_truncate": "rebuild", "on_type_change": "rebuild", "on_drop": "drop"},
+            "metadata_columns": ["op"],
+        }
+        assert sorted(broken(**self.tables(**rules))) == [
+            "tables.overrides[0].metadata_columns has to list at least one of source_database, source_schema, "
+            "source_table: merge_sources needs to tell the sources apart",
+            "tables.overrides[0].policies.on_drop has to be keep with merge_sources: the other sources' rows are still "
+            "there",
+            "tables.overrides[0].policies.on_resnapshot has to be upsert with merge_sources: each source has a first "
+            "snapshot of its own, and a second one can't be told from it",
+            "tables.overrides[0].policies.on_truncate can't be rebuild with merge_sources: one source can't bring back "
+            "the others' rows",
+            "tables.overrides[0].policies.on_type_change can't be rebuild with merge_sources: one source can't bring "
+            "back the others' rows",
+        ]
+
+    def test_it_is_an_option_of_an_override(self) -> None:
+        rules = {"policies": {"on_resnapshot": "upsert"}, "metadata_columns": ["source_database"]}
+        tables = settings(**self.tables(**rules)).tables
+        assert tables.settings_for("public.orders").merge_sources
+        assert not tables.settings_for("public.users").merge_sources

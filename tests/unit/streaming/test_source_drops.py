@@ -1,0 +1,276 @@
+"""Tables that were dropped, made again or renamed at the source, over whole micro-batches."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from connectors.debezium.options import DecodeOptions
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import Dropped, RebuildKind, TableState, TableStatus
+from connectors.landing_zone.storage.location import StorageLocation
+from streaming.batch import BatchReport
+from streaming.demo.workload import Record
+from streaming.plan import JobOptions, TableOptions
+from streaming.policies import OnDrop, OnTruncate, TableMode
+from streaming.reporting.status import status_of
+from streaming.reporting.status_view import Status, show_status
+from tests.support.mariadb_events import MariaTable, ddl
+from tests.support.plain_job import Log, PlainJob
+
+ORDERS, CUSTOMERS = MariaTable(), MariaTable("customers")
+TABLE = "shop.orders"
+TWO_PARTITIONS = {0: 0, 1: 0}
+
+
+def row(key: int, name: str = "a") -> dict[str, Any]:
+    return {"id": key, "name": name}
+
+
+def drop_orders(pos: int) -> Record:
+    return ddl("DROP TABLE `orders`", ("DROP", "orders"), pos=pos)
+
+
+class Shop:
+    """A job over the shop's topics, to which records are given batch by batch."""
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        self.log = Log()
+        job = JobOptions(
+            fingerprint="test",
+            decode=DecodeOptions(),
+            zone=StorageLocation(f"file://{folder}/zone"),
+            defaults=TableOptions(schema_template="{database}", **options),
+        )
+        self.job = PlainJob(folder, job, self.log)
+
+    def land(self, *records: Record) -> BatchReport:
+        """Land the records as one batch."""
+        start = self.log.ends()
+        for record in records:
+            self.log.append(record)
+        return self.job.run_batch(start, self.log.ends())
+
+    def state(self, table: str = TABLE) -> TableState:
+        return self.job.ledger.state.tables[table]
+
+    def stop(self) -> tuple[str, dict[str, dict[int, int]], RebuildKind | None] | None:
+        """Why the orders stand still, where they go on, and how they are to be rebuilt."""
+        parked = self.state().parked
+        return None if parked is None else (parked.reason, parked.resume, parked.rebuild)
+
+    def keys(self, table: str = TABLE) -> list[int]:
+        return sorted(line["id"] for line in self.job.rows(table))
+
+
+class TestDropped:
+    def test_the_mirror_of_a_dropped_table_stays_and_the_ledger_knows(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(1), 5))
+        report = shop.land(drop_orders(20), CUSTOMERS.create(row(2), 21))
+        assert report.notes == ("shop.orders: dropped at the source: DROP TABLE `orders`",)
+        assert shop.state().dropped == Dropped(0, f"{1:016x}{20:016x}", 1, 1_700_000_000_020)
+        assert (shop.stop(), shop.keys(), shop.keys("shop.customers")) == (None, [1], [1, 2])
+
+    def test_the_mirror_is_dropped_with_it_where_the_settings_say_so(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5), ORDERS.create(row(2), 7), CUSTOMERS.read(row(1), 5))
+        report = shop.land(ORDERS.create(row(3), 9), drop_orders(20), CUSTOMERS.create(row(2), 21))
+        assert report.parked == (TABLE,)
+        assert shop.stop() == ("dropped", {ORDERS.topic: {0: 3}}, RebuildKind.KAFKA)
+        assert shop.keys() == [1, 2, 3], "what came before it has landed"
+        assert shop.keys("shop.customers") == [1, 2]
+
+    def test_a_table_that_stands_still_is_dropped_all_the_same(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5))
+        other = MariaTable(columns=(("id", "bigint!"), ("name", "bigint")))
+        shop.land(other.create({"id": 2, "name": 5}, 8))
+        assert shop.stop() == ("type_changed", {ORDERS.topic: {0: 1}}, None)
+        shop.land(drop_orders(20))
+        assert shop.stop() == ("dropped", {ORDERS.topic: {0: 2}}, RebuildKind.KAFKA)
+
+    def test_what_is_wrong_with_the_folder_comes_first(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(MariaTable(columns=(("id", "bigint!"), ("name", "bigint"))).create({"id": 2, "name": 5}, 8))
+        parked = shop.state().parked
+        assert parked is not None
+        damaged = msgspec.structs.replace(
+            shop.state(), parked=msgspec.structs.replace(parked, reason="zone:table_reset")
+        )
+        shop.job.ledger.commit(Draft(tables={TABLE: damaged}))
+        shop.land(drop_orders(20))
+        assert shop.stop() == ("zone:table_reset", {ORDERS.topic: {0: 1}}, None)
+        assert shop.state().dropped is not None
+
+    def test_a_snapshot_begins_with_drops_that_mean_nothing(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        first = ddl("DROP TABLE IF EXISTS `orders`", ("DROP", "orders"), pos=5, snapshot="true")
+        report = shop.land(first, ORDERS.read(row(1), 5))
+        shop.land(first, ORDERS.create(row(2), 7))
+        assert (report.notes, shop.state().dropped, shop.stop(), shop.keys()) == ((), None, None, [1, 2])
+
+    def test_a_drop_before_the_snapshot_that_loaded_the_table_means_nothing(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 50))
+        shop.land(drop_orders(20), ORDERS.create(row(2), 60))
+        assert (shop.state().dropped, shop.stop(), shop.keys()) == (None, None, [1, 2])
+
+    def test_a_table_that_several_source_tables_share_outlives_each_of_them(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5))
+        shared = msgspec.structs.replace(shop.state(), sources=(shop.state().source, ("mall", None, "orders")))
+        shop.job.ledger.commit(Draft(tables={TABLE: shared}))
+        report = shop.land(drop_orders(20))
+        assert (shop.state().dropped, shop.stop()) == (None, None)
+        assert report.notes == ("shop.orders: dropped at the source: DROP TABLE `orders`",)
+
+    def test_tables_that_never_landed_and_drops_without_a_place_mean_nothing(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5))
+        report = shop.land(ddl("DROP TABLE x", ("DROP", "x"), pos=20), drop_orders(0))
+        assert (shop.state().dropped, shop.stop()) == (None, None)
+        assert report.notes == ("shop.orders: dropped at the source: DROP TABLE `orders`",)
+
+
+class TestMadeAgain:
+    @pytest.mark.parametrize("apart", [True, False])
+    @pytest.mark.parametrize(("policy", "rebuild"), [(OnTruncate.PARK, None), (OnTruncate.REBUILD, RebuildKind.KAFKA)])
+    def test_the_new_tables_events_do_not_land_on_the_old_rows(
+        self, tmp_path: Path, policy: OnTruncate, rebuild: RebuildKind | None, apart: bool
+    ) -> None:
+        shop = Shop(tmp_path, on_truncate=policy)
+        shop.land(ORDERS.read(row(1), 5))
+        before, after = (ORDERS.create(row(2), 15), drop_orders(20)), ORDERS.create(row(3), 30)
+        if apart:
+            shop.land(*before)
+            shop.land(after, CUSTOMERS.create(row(1), 31))
+        else:
+            shop.land(*before, after, CUSTOMERS.create(row(1), 31))
+        assert shop.stop() == ("recreated", {ORDERS.topic: {0: 2}}, rebuild)
+        assert (shop.keys(), shop.keys("shop.customers")) == ([1, 2], [1])
+
+    def test_several_partitions_are_cut_at_the_drop(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        one, two = ORDERS, MariaTable(partition=1)
+        shop.land(one.read(row(1), 5), two.read(row(2), 5))
+        shop.land(
+            two.create(row(6), 30),
+            one.create(row(3), 10),
+            one.create(row(5), 31),
+            two.create(row(4), 32),
+            drop_orders(20),
+        )
+        assert shop.stop() == ("recreated", {ORDERS.topic: {0: 2, 1: 1}}, None)
+        assert shop.keys() == [1, 2, 3]
+
+    def test_they_do_where_the_settings_let_old_rows_stay(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_truncate=OnTruncate.IGNORE)
+        shop.land(ORDERS.read(row(1), 5))
+        report = shop.land(drop_orders(20), ORDERS.create(row(3), 30))
+        assert report.notes[-1] == (
+            "shop.orders: the source dropped the table and made it again; the rows from before stay"
+        )
+        assert (shop.stop(), shop.keys(), shop.state().tainted) == (None, [1, 3], True)
+        assert shop.state().dropped == Dropped(0, f"{1:016x}{20:016x}", 1, 1_700_000_000_020, back=True)
+        shop.land(drop_orders(20), ORDERS.create(row(4), 40))
+        assert (shop.stop(), shop.keys()) == (None, [1, 3, 4]), "a record that is sent again changes nothing"
+
+    def test_the_mirror_begins_anew_where_it_is_dropped_with_its_table(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP, on_truncate=OnTruncate.IGNORE)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(drop_orders(20), ORDERS.create(row(3), 30))
+        assert shop.stop() == ("dropped", {ORDERS.topic: {0: 1}}, RebuildKind.KAFKA)
+
+    def test_a_table_that_had_no_rows_yet_simply_begins(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        report = shop.land(drop_orders(20), ORDERS.create(row(3), 30))
+        assert (shop.stop(), shop.keys(), report.notes) == (None, [3], ())
+        shop.land(ORDERS.create(row(4), 40))
+        assert (shop.stop(), shop.keys()) == (None, [3, 4])
+
+    def test_a_history_goes_on(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, mode=TableMode.HISTORY)
+        shop.land(ORDERS.create(row(1), 5))
+        shop.land(drop_orders(20), ORDERS.create(row(3), 30))
+        assert (shop.stop(), shop.keys()) == (None, [1, 3])
+
+    def test_a_drop_that_is_told_of_too_late_stops_the_table(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(ORDERS.create(row(2), 30))
+        shop.land(drop_orders(20), CUSTOMERS.create(row(1), 31))
+        assert shop.stop() == ("recreated", {ORDERS.topic: {0: 2}}, None)
+        assert shop.keys("shop.customers") == [1]
+
+    def test_one_told_of_too_late_is_followed_by_a_snapshot_or_nothing_where_the_policy_says_so(
+        self, tmp_path: Path
+    ) -> None:
+        for policy, stop in (
+            (OnTruncate.REBUILD, ("recreated", {ORDERS.topic: {0: 3}}, RebuildKind.SNAPSHOT)),
+            (OnTruncate.IGNORE, None),
+        ):
+            shop = Shop(tmp_path / policy, on_truncate=policy)
+            shop.land(ORDERS.read(row(1), 5))
+            shop.land(ORDERS.create(row(2), 30))
+            shop.land(drop_orders(20), ORDERS.create(row(3), 40))
+            assert (shop.stop(), shop.keys()) == (stop, [1, 2, 3])
+
+    def test_events_of_the_old_table_are_not_the_new_generations(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(drop_orders(20))
+        state = shop.state()
+        deleting = msgspec.structs.replace(state, status=TableStatus.DELETING)
+        shop.job.ledger.commit(Draft(tables={TABLE: deleting}))
+        begun = msgspec.structs.replace(
+            state, generation=2, sequence=0, schema="", keys=(), status=TableStatus.STREAMING, parked=None, rows={}
+        )
+        shop.job.ledger.commit(Draft(tables={TABLE: begun}))
+        folder = tmp_path / "zone/shop.schema/orders"
+        for path in folder.iterdir():
+            path.unlink()
+        shop.land(ORDERS.create(row(2), 15), ORDERS.create(row(3), 30))
+        assert (shop.stop(), shop.keys()) == (None, [3])
+        shop.land(drop_orders(20))
+        assert (shop.stop(), shop.keys()) == (None, [3]), "nor is the drop, when it is sent again"
+
+
+class TestRenamed:
+    def test_a_renamed_table_is_a_new_one_and_what_is_known_is_told(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        renamed = MariaTable("renamed")
+        report = shop.land(
+            ddl("RENAME TABLE orders TO renamed", ("ALTER", "renamed"), pos=20), renamed.update(row(1, "b"), 30)
+        )
+        assert report.notes == (
+            "shop.renamed: altered at the source without having landed before: RENAME TABLE orders TO renamed - if a "
+            "table was renamed to it, its rows from before are in the old table's mirror only, which gets no more "
+            "changes; `resync` fills the new one",
+        )
+        assert (shop.job.rows(TABLE), shop.job.rows("shop.renamed")) == ([row(1)], [row(1, "b")])
+
+    def test_a_table_that_was_created_and_altered_is_simply_new(self, tmp_path: Path) -> None:
+        made = ddl("CREATE TABLE orders (id int)", ("CREATE", "orders"), pos=5)
+        altered = ddl("ALTER TABLE orders ADD name text", ("ALTER", "orders"), pos=6)
+        assert Shop(tmp_path).land(made, altered, ORDERS.create(row(1), 8)).notes == ()
+
+
+def test_the_status_shows_a_table_that_is_gone_until_it_is_back(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, on_truncate=OnTruncate.IGNORE)
+    shop.land(ORDERS.read(row(1), 5))
+    seen = []
+    for records in ((drop_orders(20),), (ORDERS.create(row(2), 30),)):
+        shop.land(*records)
+        report = status_of(shop.job.ledger.state, None, 0)
+        console = Console(width=200, record=True, file=io.StringIO())
+        show_status(Status(report, None), console)
+        seen.append((report.tables[0].values()["dropped"], "dropped at the source" in console.export_text()))
+    assert seen == [(True, True), (False, False)]
