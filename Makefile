@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-rig demo test equivalence test-unit check format figures lock docs-config docs-connectors golden clean
+.PHONY: help install install-rig demo test equivalence types test-unit check format figures lock docs-config docs-types docs-connectors golden clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,10 @@ install-rig: ## Install the database servers that the tests need, where they are
 equivalence: $(INSTALLED) install-rig ## Compare mirror and database over a long random workload; prints the matrix
 	CDC_BRIDGE_EQUIVALENCE=long $(BIN)/python -m pytest tests/integration/test_equivalence.py -q -s
 
+types: $(INSTALLED) install-rig ## Carry every type in every mode of Debezium; writes docs/types.md
+	CDC_BRIDGE_TYPES=all $(BIN)/python -m pytest tests/integration/test_types_postgres.py tests/integration/test_types_mariadb.py
+	$(BIN)/python -m tests.rig.types_page docs/types.md
+
 test-unit: $(INSTALLED) ## Run the tests that need neither Java nor Kafka
 	$(BIN)/python -m pytest tests/unit
 
@@ -44,6 +48,9 @@ figures: $(INSTALLED) ## Measure the main job on this machine (several minutes)
 
 docs-config: $(INSTALLED) ## Write docs/configuration.md from the settings
 	$(BIN)/python -m streaming.settings_docs docs/configuration.md
+
+docs-types: $(INSTALLED) ## Write docs/types.md from what make types has found
+	$(BIN)/python -m tests.rig.types_page docs/types.md
 
 docs-connectors: $(INSTALLED) ## Write docs/connectors.md from the golden traffic and its tests
 	$(BIN)/python -m tests.golden.matrix docs/connectors.md

@@ -17,6 +17,7 @@ from connectors.errors import BridgeError
 from streaming.commands import (
     check,
     config,
+    dead_letters,
     demo,
     explain,
     ledger,
@@ -55,6 +56,7 @@ app.command("replay", epilog="Example: cdc-bridge replay /zones/shop --to parque
 app.command("verify", epilog="Example: cdc-bridge verify /zones/shop")(verify.verify)
 _RECONCILE_EXAMPLE = "Example: cdc-bridge reconcile bridge.yaml --table public.orders"
 app.command("reconcile", epilog=_RECONCILE_EXAMPLE)(reconcile.reconcile)
+app.add_typer(dead_letters.app, name="dead-letters")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(config.app, name="config")
 app.command("demo", epilog="Example: cdc-bridge demo --keep demo-output")(demo.demo)

@@ -100,7 +100,7 @@ class JobOptions:
     compression_level: int | None = 1
     row_group_rows: int = 131_072
     lasting_fall: int = 1_000
-    secrecy: Secrecy = Secrecy()
+    secrecy: Secrecy = field(default_factory=Secrecy)
 
     def options_for(self, table: SourceTable) -> TableOptions:
         names = {str(table), f"{table.database}.{table}"}

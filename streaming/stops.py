@@ -273,6 +273,17 @@ def _key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] 
     )
 
 
+_DOUBLED = "the rows of a table without key were snapshotted again, and appending them would double every row"
+_DOUBLED_REMEDY = "resync the table, or declare its key columns in the settings and resync it"
+
+
+def _first_behind_streaming(events: OrderedRows) -> int | None:
+    """The first snapshot row whose partition has streamed before it, whatever run sent it; None if there is none."""
+    streaming = (events.keys[:, 0] >> np.uint64(24) & np.uint64(0xFF)).astype(np.bool_)
+    where = np.flatnonzero(initial_rows(events) & streaming)
+    return int(where[0]) if len(where) else None
+
+
 def _snapshot_stop(
     events: OrderedRows,
     options: TableOptions,
@@ -285,7 +296,10 @@ def _snapshot_stop(
         return None
     rebuild = RebuildKind.KAFKA if options.on_resnapshot is OnResnapshot.REBUILD else None
     recorded = snapshot
+    again = _first_behind_streaming(events) if keyless else None
     for run in snapshot_runs(events):
+        if again is not None and run.start <= again < run.stop:
+            return Stop.at(events, again, "second_snapshot", _DOUBLED, _DOUBLED_REMEDY)
         earlier = events.slice(0, run.start)
         seen = Streamed(
             streamed.table or bool((~initial_rows(earlier)).any()),
@@ -298,8 +312,8 @@ def _snapshot_stop(
                 events,
                 run.start,
                 "second_snapshot",
-                "the rows of a table without key were snapshotted again, and appending them would double every row",
-                "resync the table, or declare its key columns in the settings and resync it",
+                _DOUBLED,
+                _DOUBLED_REMEDY,
                 rebuild if verdict is SnapshotVerdict.SECOND else None,
             )
         if verdict is SnapshotVerdict.SECOND:

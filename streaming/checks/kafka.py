@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
+from math import inf
 
 from connectors.debezium.errors import UnknownSchemaError
 from connectors.debezium.wire import SchemaIdKind
@@ -36,7 +37,7 @@ def check_topics_of(settings: BridgeSettings) -> Generator[Check, None, dict[str
         yield failed("kafka", error)
         return None
     yield ok("kafka", f"{settings.kafka.bootstrap_servers} answers and shows {count_text(len(names), 'topic')}")
-    yield from _check_dead_letters(settings, admin, names)
+    letters = yield from _check_dead_letters(settings, admin, names)
     try:
         present = patiently("topics", lambda: describe_topics(admin, subscription(settings)), seconds=KAFKA_SECONDS)
     except BridgeError as error:
@@ -50,6 +51,8 @@ def check_topics_of(settings: BridgeSettings) -> Generator[Check, None, dict[str
         )
     for name, topic in present.items():
         yield check_topic(name, topic)
+    if letters is not None:
+        yield from check_letters_kept(settings.dead_letter_topic, letters, present)
     return present
 
 
@@ -86,6 +89,24 @@ def check_topic(name: str, topic: TopicDescription) -> Check:
     return ok(subject, f"{detail}; keeps records {keeps}")
 
 
+def check_letters_kept(
+    name: str, letters: TopicDescription, present: Mapping[str, TopicDescription]
+) -> Iterator[Check]:
+    """Letters that go before their records could not be replayed although everything else is still there."""
+    kept = letters.retention_ms
+    longest = max(
+        (_forever(topic.retention_ms) for topic in present.values() if topic.retention_ms is not None), default=0.0
+    )
+    if kept is None or _forever(kept) >= longest:
+        return
+    whole = "for ever" if longest == inf else f"for {seconds_text(longest / 1000)}"
+    yield warning(
+        "dead letters",
+        f"{name} keeps letters for {seconds_text(kept / 1000)} only, and the topics keep records {whole}",
+        "set its retention.ms to -1, or at least to that of the topics: a letter that is gone cannot be replayed",
+    )
+
+
 def check_registry(config: RegistryConfig | None) -> Iterator[Check]:
     """The registry answers: asked for a schema that nobody has, it says so."""
     if config is None:
@@ -101,27 +122,35 @@ def check_registry(config: RegistryConfig | None) -> Iterator[Check]:
     yield ok("registry", f"{config.url} answers")
 
 
-def _check_dead_letters(settings: BridgeSettings, admin: Admin, names: list[str]) -> Iterator[Check]:
+def _forever(retention_ms: int) -> float:
+    return inf if retention_ms < 0 else float(retention_ms)
+
+
+def _check_dead_letters(
+    settings: BridgeSettings, admin: Admin, names: list[str]
+) -> Generator[Check, None, TopicDescription | None]:
+    """Returns the topic where it can be used."""
     topic = settings.dead_letter_topic
     if settings.tables.on_bad_record is OnBadRecord.FAIL:
         yield ok("dead letters", "not used: a record that cannot be decoded stops the job (on_bad_record: fail)")
-        return
+        return None
     if topic not in names:
         yield ok("dead letters", f"{topic} does not exist yet; the first run creates it if this user may")
-        return
+        return None
     try:
         found: Mapping[str, TopicDescription] = patiently(
             "dead letters", lambda: describe_topics(admin, [topic]), seconds=KAFKA_SECONDS
         )
     except BridgeError as error:
         yield failed("dead letters", error)
-        return
+        return None
     if found[topic].cleanup_policy not in (None, "delete"):
         yield problem(
             "dead letters",
             f"{topic} has cleanup.policy {found[topic].cleanup_policy}: letters could vanish",
             "set its cleanup.policy to delete",
         )
-        return
+        return None
     held = sum(end - start for start, end in found[topic].partitions.values())
     yield ok("dead letters", f"{topic} holds {count_text(held, 'letter')}")
+    return found[topic]

@@ -91,6 +91,7 @@ class Asking:
         self._sleep = sleep
         self._clock = clock
         self._now_ms = now_ms
+        self._asked_ms = 0
 
     @property
     def state(self) -> LedgerState:
@@ -98,13 +99,18 @@ class Asking:
         return self._follower.state
 
     def submit(self, action: Action, table: str, arguments: dict[str, str] | None = None) -> Request:
-        """Put a request about a table into the letter box.
+        """Put a request into the letter box, behind those that were put there before.
+
+        Args:
+            table: which it is about; empty where the action concerns none.
 
         Raises:
             UnknownTableError: the ledger does not know the table.
         """
-        require_table(table, self.state)
-        request = new_request(action, now_ms=self._now_ms(), by=asker(), table=table, arguments=arguments)
+        if table:
+            require_table(table, self.state)
+        self._asked_ms = max(self._now_ms(), self._asked_ms + 1)
+        request = new_request(action, now_ms=self._asked_ms, by=asker(), table=table, arguments=arguments)
         submit(self._storage, request)
         return request
 

@@ -9,7 +9,7 @@ For each row and partition only a summary is kept, so that the memory needed doe
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow as pa
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import ChangeChunk, Op, RawRecords
 from connectors.debezium.schema import SourceTable
+from connectors.kafka.dead_letters import DeadLetter
 from streaming.dead_letters.coordinates import Coordinates
 
 RowKey = tuple[tuple[str, Hashable], ...]
@@ -32,12 +33,12 @@ class LeftOut:
     """An event that was left out and decodes by now.
 
     Attributes:
-        chunk: the event alone; value: its bytes in the letter.
+        chunk: the event alone.
     """
 
     at: Coordinates
     chunk: ChangeChunk
-    value: bytes | None
+    letter: DeadLetter
 
     @property
     def keys(self) -> frozenset[RowKey]:
@@ -99,16 +100,23 @@ class LaterEvents:
     Args:
         letters: those that are to land.
         set_aside: the coordinates of all letters: what of them cannot be decoded has not landed.
+        left_out: whether a record that decodes is proven not to have landed.
     """
 
     def __init__(
-        self, source: SourceTable, letters: Iterable[LeftOut], set_aside: frozenset[Coordinates], decoder: Decoder
+        self,
+        source: SourceTable,
+        letters: Iterable[LeftOut],
+        set_aside: frozenset[Coordinates],
+        left_out: Callable[[Coordinates], bool],
+        decoder: Decoder,
     ) -> None:
         self._source = source
         self._letters = {letter.at: letter for letter in letters}
         self._keys = frozenset(key for letter in self._letters.values() for key in letter.keys)
         self._columns = frozenset(frozenset(name for name, _ in key) for key in self._keys)
         self._set_aside = set_aside
+        self._left_out = left_out
         self._decoder = decoder
         self._rows: dict[RowKey, dict[tuple[str, int], _Partition]] = {}
         self._seen: dict[Coordinates, tuple[int, bytes | None]] = {}
@@ -140,7 +148,7 @@ class LaterEvents:
     def differs(self, at: Coordinates) -> bool:
         """Whether Kafka holds another record in the letter's place by now."""
         seen = self._seen.get(at)
-        return seen is not None and seen[1] != self._letters[at].value
+        return seen is not None and seen[1] != self._letters[at].letter.record.value
 
     def newer(self) -> dict[Coordinates, Found]:
         """The letters that cannot land, each with a newer event of its row that has landed or may have."""
@@ -158,9 +166,12 @@ class LaterEvents:
                 if frozenset(name for name, _ in key) in self._columns or not self._columns:
                     continue
                 concerned = EVERY_ROW  # the key's columns have changed: it may be any of the rows
+            lands = found.at in self._letters
+            if not lands and found.at in self._set_aside and self._left_out(found.at):
+                return
             partitions = self._rows.setdefault(concerned, {})
             partition = partitions.setdefault((found.at.topic, found.at.partition), _Partition())
-            partition.add(found, position, timestamp_ms, lands=found.at in self._letters)
+            partition.add(found, position, timestamp_ms, lands=lands)
 
     def _newer(self, letter: LeftOut, landing: Mapping[Coordinates, LeftOut]) -> Found | None:
         for key in sorted(letter.keys | {EVERY_ROW}, key=repr):

@@ -11,9 +11,11 @@ from connectors.errors import BridgeError
 from connectors.kafka.topics import Admin
 from connectors.landing_zone.requests import Action
 from streaming.batch import BatchReport
-from streaming.kafka_options import source_options
+from streaming.kafka_options import dead_letter_config, source_options
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.chores import Chores, Pace
+from streaming.lifecycle.dead_letter_replay import DeadLetterReplay
+from streaming.lifecycle.letter_topics import letter_topics
 from streaming.lifecycle.outside import Outside, existing_topics, spark_reader
 from streaming.lifecycle.pausing import Pause, Resume
 from streaming.lifecycle.rebuilding import Rebuilding
@@ -61,6 +63,7 @@ def chores_for(
     )
 
     debezium = debezium_of(settings, admin)
+    letters = letter_topics(job, dead_letter_config(settings), admin)
 
     def chores(opened: OpenZone) -> Chores:
         rebuilding = Rebuilding(opened, job, debezium, settings.landing_zone.release_wait.total_seconds())
@@ -70,6 +73,7 @@ def chores_for(
                 Action.PAUSE: Pause(opened.ledger),
                 Action.RESUME: Resume(opened, job, outside),
                 Action.RESYNC: Resync(opened, job, rebuilding),
+                Action.REPLAY_DEAD_LETTER: DeadLetterReplay(opened, job, letters, told.on_batch),
             },
             steps=(rebuilding, CatchUp(opened, job, outside, settings.trigger.max_offsets, told.on_batch)),
             pace=pace,

@@ -71,6 +71,7 @@ def plan_columns(
     disguised: Sequence[str] = (),
     deleted: str = "",
     rule: OutOfRange = OutOfRange.CLAMP,
+    binary_mode: str | None = None,
 ) -> ColumnPlan:
     """The plan for a table.
 
@@ -80,6 +81,7 @@ def plan_columns(
         disguised: glob patterns of columns whose values the bridge changes on the way, key columns too.
         deleted: landed column of soft deletes.
         rule: what the bridge does with dates that a landing file cannot hold.
+        binary_mode: the connector's ``binary.handling.mode``; None where it is not known.
     """
     by_name = _by_name(source)
     landed = Counter(column.source for column in pinned.columns)
@@ -88,7 +90,7 @@ def plan_columns(
     left_out: list[LeftOutColumn] = []
     for column in pinned.columns:
         found = by_name.get(column.source)
-        how = None if found is None else comparison(kind, found, type_from_text(column.type), rule)
+        how = None if found is None else comparison(kind, found, type_from_text(column.type), rule, binary_mode)
         if found is None:
             reason = "the source table has no such column now: it is the bridge's own, or was dropped"
         elif _matches(column.source, disguised) or (not column.key and _matches(column.source, masked)):

@@ -47,6 +47,7 @@ class Reconciliation:
     Attributes:
         state: the ledger's, when the comparison began.
         tables: names in the landing zone.
+        binary_mode: the connector's ``binary.handling.mode``; None where it is not known.
     """
 
     job: JobOptions
@@ -55,6 +56,7 @@ class Reconciliation:
     sides: Sides
     tables: tuple[str, ...]
     limits: Limits
+    binary_mode: str | None = None
 
 
 def prepare(settings: BridgeSettings, tables: Sequence[str], limits: Limits, *, settle: float) -> Reconciliation:
@@ -84,11 +86,13 @@ def prepare(settings: BridgeSettings, tables: Sequence[str], limits: Limits, *, 
     admin = Admin(kafka_config(settings))
     where = connect_location(settings)
     connect = None if where is None else ConnectApi(where)
+    config = _configuration(connect)
+    slot = None if config is None else config.get("slot.name", DEFAULT_SLOT)
     watch = Watch(
         head=lambda: head_state(state),
         unpublished=lambda now: unpublished(zone, now),
         ends=lambda topics: _ends(admin, topics),
-        reach=reach_of(database, connect, _slot(connect, database.kind)),
+        reach=reach_of(database, connect, slot),
         now=time.monotonic,
         pause=time.sleep,
         settle=settle,
@@ -100,6 +104,7 @@ def prepare(settings: BridgeSettings, tables: Sequence[str], limits: Limits, *, 
         Sides(lambda: snapshot(database), zone, watch),
         _named(head, tables),
         limits,
+        None if config is None else config.get("binary.handling.mode", "bytes"),
     )
 
 
@@ -135,6 +140,10 @@ def _table(work: Reconciliation, name: str, head: LedgerState, source: DatabaseT
     columns = columns_of(work.database, source)
     pinned = msgspec.json.decode(head.schemas[state.schema], type=PinnedSchema)
     options = work.job.options_for(SourceTable(*state.source))
+    if state.sources:
+        return TableOutcome(
+            name, str(source), Verdict.UNDECIDED, reason="several source tables land in it (merge_sources)"
+        )
     if options.mode is TableMode.HISTORY:
         return TableOutcome(
             name, str(source), Verdict.UNDECIDED, reason="it lands every change as a row (mode: history), not its rows"
@@ -147,6 +156,7 @@ def _table(work: Reconciliation, name: str, head: LedgerState, source: DatabaseT
         disguised=[*options.hashed, *options.encrypted, *(glob.escape(column) for column, _ in options.casts)],
         deleted=options.soft_delete,
         rule=work.job.decode.out_of_range,
+        binary_mode=work.binary_mode,
     )
     missing = [one for one in plan.left_out if one.name in pinned.key_columns]
     if missing or not plan.compared:
@@ -200,11 +210,9 @@ def _ends(admin: Admin, topics: tuple[str, ...]) -> Mapping[str, Mapping[int, in
     }
 
 
-def _slot(connect: ConnectApi | None, kind: DatabaseKind) -> str | None:
-    """The replication slot of the connector, where Kafka Connect tells it."""
-    if connect is None or kind is not DatabaseKind.POSTGRESQL:
-        return None
+def _configuration(connect: ConnectApi | None) -> Mapping[str, str] | None:
+    """The connector's configuration; None where Kafka Connect is not known or does not tell it now."""
     try:
-        return connect.config().get("slot.name", DEFAULT_SLOT)
+        return None if connect is None else connect.config()
     except BridgeError:
         return None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from connectors.debezium.declared import parse_column
 from connectors.debezium.errors import ColumnDeclarationError
@@ -28,6 +27,7 @@ from streaming.policies import (
     OnUnavailable,
     TableMode,
 )
+from streaming.settings.naming import Naming
 from streaming.settings.scalars import NULL_IS_A_CHOICE
 from streaming.settings.section import KeyPath, Section, path_text
 from streaming.settings.shape import (
@@ -42,18 +42,6 @@ from streaming.settings.shape import (
 
 S = TypeVar("S", bound=Section)
 
-_PLACEHOLDERS = frozenset({"database", "schema", "table"})
-
-
-def _template(text: str) -> str:
-    names = re.findall(r"\{([^{}]*)\}", text)
-    unknown = sorted(set(names) - _PLACEHOLDERS)
-    if unknown or re.sub(r"\{[^{}]*\}", "", text).strip("{}") != re.sub(r"\{[^{}]*\}", "", text):
-        raise ValueError("is not a name template: the placeholders are {database}, {schema} and {table}")
-    return text
-
-
-NameTemplate = Annotated[str, AfterValidator(_template)]
 Glob = Annotated[str, Field(min_length=1)]
 ColumnName = Annotated[str, Field(min_length=1)]
 
@@ -82,15 +70,6 @@ class RowOperation(enum.StrEnum):
     DELETE = "d"
     READ = "r"
     TRUNCATE = "t"
-
-
-class Naming(Section):
-    """How a source table's place in the landing zone is named; each key is a template."""
-
-    schema_template: NameTemplate = Field(default="{schema}", alias="schema")
-    """Schema in the mirrored database; when it comes out empty the table lands without one."""
-    table_template: NameTemplate = Field(default="{table}", alias="table", min_length=1)
-    """Table in the mirrored database."""
 
 
 class Columns(Section):

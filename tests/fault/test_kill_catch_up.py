@@ -56,7 +56,7 @@ def test_a_resume_that_was_killed_at_every_step_ends_byte_for_byte_as_an_undistu
 ) -> None:
     orders = Table(cluster.topic("orders", partitions=2))
     customers = Table(cluster.topic("customers"), "customers")
-    settings = {"trigger": {"max_offsets": 12}, "publish": {"threads": 1}}
+    settings = {"trigger": {"max_offsets": 8}, "publish": {"threads": 1}}
     calm, killed = bridge("calm", **settings), bridge("killed", **settings)
     cluster.send(*(orders.at(key % 2).read(row(key)) for key in range(4)), customers.read(row(1)))
     calm.run()

@@ -1,4 +1,4 @@
-"""Where Debezium does not send what the mirror needs, the table stops there: what came before is right, others go on."""
+"""Where Debezium does not send what the mirror needs, its table stops there: what came before is right."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ def verdict(made: Bridge, table: Table, rows: list[dict[str, Any]]) -> Verdict:
     return compare(table, rows, made.replayed(f"public.{table.name}"))
 
 
-@pytest.mark.parametrize("kind", WIDE_VALUES)
-@pytest.mark.parametrize("converter", [Converter.JSON_SCHEMA, Converter.AVRO])
+@pytest.mark.parametrize(
+    ("converter", "kind"),
+    [*((Converter.JSON_SCHEMA, kind) for kind in WIDE_VALUES), (Converter.AVRO, "bytea")],
+)
 def test_an_untouched_large_value_parks_its_table_with_the_right_prefix(
     rig: Rig, bridge: MakeBridge, converter: Converter, kind: str
 ) -> None:
@@ -83,8 +85,7 @@ def test_an_untouched_large_value_is_taken_from_an_earlier_row_of_the_batch(rig:
     connector = rig.connect(db)
     connector.wait_streaming()
     db.execute("INSERT INTO documents VALUES (1, 0, %s), (2, 0, %s)", value, value[::-1])
-    db.execute("UPDATE documents SET state = 5 WHERE id = 1")
-    db.execute("UPDATE documents SET id = 9 WHERE id = 2")
+    db.execute("UPDATE documents SET state = 5")
     connector.wait_caught_up()
 
     made = bridge()
@@ -117,17 +118,17 @@ def test_with_the_policy_null_an_untouched_large_value_is_null_and_never_the_pla
 
 @pytest.mark.parametrize("source", [POSTGRES[1], Source(Dialect.MARIADB, Converter.JSON_SCHEMA)], ids=str)
 def test_a_truncate_parks_its_table_with_the_rows_before_it(rig: Rig, bridge: MakeBridge, source: Source) -> None:
-    table = Table("lines", (Column("id", INT), Column("label", VARCHAR)))
+    table = Table("pages", (Column("id", INT), Column("label", VARCHAR)))
     db = source.database(rig)
     for statement in (*table.ddl(source.dialect), *OTHER.ddl(source.dialect)):
         db.execute(statement)
-    db.execute("INSERT INTO lines VALUES (1, 'one'), (2, 'two')")
+    db.execute("INSERT INTO pages VALUES (1, 'one'), (2, 'two')")
     connector = source.connect(rig, db, partitions=1)
     connector.wait_streaming()
-    db.execute("UPDATE lines SET label = 'zwei' WHERE id = 2")
+    db.execute("UPDATE pages SET label = 'zwei' WHERE id = 2")
     before = select(db, source.dialect, table)
-    db.execute("TRUNCATE TABLE lines")
-    db.execute("INSERT INTO lines VALUES (3, 'three')")
+    db.execute("TRUNCATE TABLE pages")
+    db.execute("INSERT INTO pages VALUES (3, 'three')")
     db.execute("INSERT INTO other VALUES (1, 'one')")
     connector.wait_caught_up()
 
@@ -135,7 +136,7 @@ def test_a_truncate_parks_its_table_with_the_rows_before_it(rig: Rig, bridge: Ma
     made.run()
 
     states = {state.source[2]: (name, state) for name, state in made.ledger.tables.items()}
-    name, state = states["lines"]
+    name, state = states["pages"]
     assert state.parked is not None
     assert state.parked.reason == "truncate"
     assert compare(table, before, made.replayed(name)).equal
@@ -145,19 +146,19 @@ def test_a_truncate_parks_its_table_with_the_rows_before_it(rig: Rig, bridge: Ma
 
 def test_a_table_without_key_follows_the_columns_that_the_settings_declare(rig: Rig, bridge: MakeBridge) -> None:
     table = Table(
-        "lines", (Column("code", INT), Column("label", VARCHAR)), ("code",), declared_key=True, full_identity=True
+        "pages", (Column("code", INT), Column("label", VARCHAR)), ("code",), declared_key=True, full_identity=True
     )
     db = rig.postgres()
     for statement in table.ddl(Dialect.POSTGRESQL):
         db.execute(statement)
-    db.execute("INSERT INTO lines VALUES (1, 'one'), (2, 'two'), (3, 'three')")
+    db.execute("INSERT INTO pages VALUES (1, 'one'), (2, 'two'), (3, 'three')")
     connector = rig.connect(db)
     connector.wait_streaming()
     db.transaction(
-        "UPDATE lines SET label = 'zwei' WHERE code = 2",
-        "UPDATE lines SET code = 7 WHERE code = 1",
-        "DELETE FROM lines WHERE code = 3",
-        "INSERT INTO lines VALUES (3, 'again')",
+        "UPDATE pages SET label = 'zwei' WHERE code = 2",
+        "UPDATE pages SET code = 7 WHERE code = 1",
+        "DELETE FROM pages WHERE code = 3",
+        "INSERT INTO pages VALUES (3, 'again')",
     )
     connector.wait_caught_up()
 

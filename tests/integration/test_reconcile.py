@@ -208,7 +208,9 @@ def test_check_looks_at_the_connector_and_the_database(
     cli.main(["check", str(made.write_settings()), "--json"])
     found = {check["subject"]: check for check in json.loads(capsys.readouterr().out)}
     assert found["replica identity"]["detail"] == "is enough for 1 table"
-    assert found[f"connector {connector.name}"]["detail"].startswith("the connector is paused")
+    assert found[f"connector {connector.name}"]["detail"] == (
+        "the connector is stopped: no change is read from the database"
+    )
 
 
 POSTGRES_TYPES = """

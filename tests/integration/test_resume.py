@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import json
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -12,17 +14,21 @@ import pytest
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.requests import Action, Answer, answer_to, new_request, submit
 from connectors.landing_zone.storage.local import LocalStorage
+from streaming import cli
 from streaming.batch import BatchReport
 from streaming.demo.columns import Column, Kind
 from streaming.query import StopSignal
 from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster
+from tests.support.process import SECONDS, running
 from tests.support.records import COLUMNS, Row, Table
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 MakeBridge = Callable[..., Bridge]
 CUSTOMERS = "public.customers"
+MOMENTS = itertools.count(1)
+"""When somebody asks: no two requests at the same millisecond, whose order would be any."""
 
 
 def row(key: int, name: str = "n") -> Row:
@@ -35,7 +41,7 @@ def state_of(bridge: Bridge) -> LocalStorage:
 
 def ask(bridge: Bridge, action: Action, table: str = TABLE) -> str:
     """Leave a request for the driver; returns its id."""
-    request = new_request(action, now_ms=1, by="ann@home", table=table)
+    request = new_request(action, now_ms=next(MOMENTS), by="ann@home", table=table)
     submit(state_of(bridge), request)
     return request.id
 
@@ -297,3 +303,37 @@ def test_a_record_that_cannot_be_decoded_any_more_gets_its_letter(cluster: Clust
     letters = cluster.letters(f"{cluster.prefix}-dead-letters")
     assert [letter.record.offset for letter in letters] == [1]
     assert made.ledger.tables[TABLE].tainted
+
+
+def test_the_commands_pause_and_resume_a_table_of_a_running_bridge(
+    cluster: Cluster, bridge: MakeBridge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    orders, customers = Table(cluster.topic("orders")), Table(cluster.topic("customers"), "customers")
+    cluster.send(orders.read(row(1)), customers.read(row(1)))
+    made = bridge(trigger={"interval": "0s"}, requests={"interval": "100ms"})
+    path = made.write_settings()
+    with running(path) as process:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        assert any("version 2: 2 offsets" in line for line in lines)
+        rest: list[str] = []
+        reader = threading.Thread(target=lambda: rest.extend(lines))
+        reader.start()
+
+        assert cli.main(["pause", str(path), TABLE, "--json"]) == 0
+        pausing = json.loads(capsys.readouterr().out)
+        cluster.send(orders.create(row(2), lsn=5), orders.delete(row(1), lsn=6), customers.create(row(2), lsn=7))
+        while made.ledger.topics[customers.topic].partitions != {0: 2}:
+            pass
+        assert made.rows() == [row(1)]
+        assert cli.main(["resume", str(path), TABLE, "--json"]) == 0
+        resuming = json.loads(capsys.readouterr().out)
+        process.terminate()
+        assert process.wait(SECONDS) == 0
+        reader.join()
+
+    assert (pausing["accepted"], pausing["status"], pausing["parked"]["reason"]) == (True, "parked", "paused")
+    assert (resuming["accepted"], resuming["status"], resuming["done"]) == (True, "streaming", True)
+    assert made.rows() == [row(2)]
+    assert any(f"pause {TABLE} asked by " in line for line in rest)
+    assert made.rows(CUSTOMERS) == [row(1), row(2)]

@@ -333,7 +333,7 @@ def test_mariadb_tells_of_a_dropped_table_and_its_mirror_stays_or_goes_as_the_se
     assert mariadb.state("removed").dropped is not None
     assert f"{mariadb.db.schema}.removed_drop" not in mariadb.bridge.tables()
     state = mariadb.state("removed_drop")
-    assert (state.status, state.generation, state.sequence, state.parked) == (TableStatus.STREAMING, 2, 0, None)
+    assert (state.generation, state.sequence, state.parked) == (2, 0, None)
 
 
 def test_a_table_that_mariadb_made_again_parks(mariadb: Story) -> None:

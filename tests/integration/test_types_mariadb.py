@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from tests.rig import Rig
+from tests.rig.types_golden import runs_asked_for, settle
 from tests.rig.types_mariadb import MARIADB
-from tests.rig.types_page import runs_asked_for, settle
 from tests.rig.types_run import run_types
 from tests.support.bridge import Bridge
 
@@ -20,5 +20,5 @@ def test_every_value_of_mariadb_lands_as_it_is_or_with_a_named_difference(
 ) -> None:
     result = run_types(rig, bridge, rig.mariadb(), MARIADB, runs_asked_for(MARIADB))
 
-    assert result.wrong == []
+    assert result.wrong == [], "\n".join(result.wrong)
     assert settle(MARIADB, result) == []

@@ -28,13 +28,14 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 
-from tests.rig.connect import Connector, ConnectWorker, create_connector
+from tests.rig.connect import Connector, create_connector
 from tests.rig.converter import Converter
 from tests.rig.database import SIGNAL_TABLE, Database
 from tests.rig.mariadb import MariaDatabase, MariaServer
 from tests.rig.postgres import PostgresDatabase, PostgresServer
 from tests.rig.registry import RegistryServer
 from tests.rig.server import RigError, until
+from tests.rig.worker import ConnectWorker
 
 __all__ = [
     "SIGNAL_TABLE",

@@ -119,7 +119,7 @@ TIMETZ_UTC = Difference(
 )
 MIDNIGHT_ISO = Difference(
     "iso-midnight",
-    _PG,
+    _BOTH,
     "time 24:00:00, time.precision.mode=isostring",
     "00:00:00",
     "Java's time of day ends before 24:00",
@@ -191,7 +191,7 @@ YEAR_ONE = Difference(
 TIME_NULL = Difference(
     "time-null",
     _MARIA,
-    "negative times and times from 24:00, time.precision.mode=connect or isostring",
+    "negative times and times behind 24:00, time.precision.mode=connect or isostring",
     "NULL",
     "a Java time of day cannot hold them",
 )

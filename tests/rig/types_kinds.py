@@ -10,7 +10,8 @@ from decimal import Context, Decimal
 from typing import Any
 
 from tests.rig import types_differences as differences
-from tests.rig.types_model import Beyond, Difference, Kind, Landed, Modes
+from tests.rig.differences import Difference
+from tests.rig.types_model import Beyond, Kind, Landed, Modes
 
 DECIMALS = "decimal.handling.mode"
 TIMES = "time.precision.mode"
@@ -180,7 +181,7 @@ def clocks(*, beyond_a_day: bool = False) -> Kind:
     """time; the truth is microseconds. ``beyond_a_day``: MariaDB's, with negative times and times from 24:00 on."""
 
     def value(truth: int, modes: Modes) -> Landed:
-        if modes[TIMES] in ("connect", "isostring") and beyond_a_day and not 0 <= truth < _DAY:
+        if modes[TIMES] in ("connect", "isostring") and beyond_a_day and not 0 <= truth <= _DAY:
             return Landed(None, differences.TIME_NULL)
         if modes[TIMES] == "isostring" and truth == _DAY:
             return Landed("00:00:00", differences.MIDNIGHT_ISO)

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import struct
 from decimal import Decimal
-from typing import Any
 
 from tests.rig import types_differences as differences
 from tests.rig.converter import Converter
@@ -21,21 +19,16 @@ from tests.rig.types_kinds import (
     UNSIGNED,
     binaries,
     bits,
-    clocks,
-    dates,
     decimals,
-    instants,
-    micros,
-    moments,
     plain,
     unsigned_bigint,
 )
+from tests.rig.types_mariadb_shapes import SHAPES
+from tests.rig.types_mariadb_times import DAYS
 from tests.rig.types_model import Column, Deviation, Modes, Phase, TypedSource
 
 _INT16, _INT32, _INT64, _TEXT = plain("int16"), plain("int32"), plain("int64"), plain("string")
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
-_AT = dt.datetime
-_WGS84 = 4326
 
 MODES = (
     Modes("default"),
@@ -80,45 +73,6 @@ def _streamed(difference: Difference, sql: str, lands: object) -> Deviation:
 def _snapshot(difference: Difference, sql: str, lands: object) -> Deviation:
     return Deviation(difference, sql, lands, Phase.SNAPSHOT)
 
-
-def _is_nanoseconds(modes: Modes) -> bool:
-    return modes[TIMES] == "nanoseconds"
-
-
-def _gap(sql: str, day: dt.datetime) -> tuple[Deviation, ...]:
-    """A time in the gap of the calendars, from a snapshot; what nanoseconds make of it comes on top."""
-    later = day + dt.timedelta(days=10)
-    wrapped = moments(wraps=True).value(later, Modes("", {TIMES: "nanoseconds"})).value
-    cut = moments().value(later, Modes("", {TIMES: "connect"})).value
-    return (
-        Deviation(differences.CALENDAR_GAP, sql, wrapped, Phase.SNAPSHOT, _is_nanoseconds),
-        Deviation(differences.CALENDAR_GAP, sql, cut, Phase.SNAPSHOT, lambda modes: modes[TIMES] == "connect"),
-        _snapshot(differences.CALENDAR_GAP, sql, later),
-    )
-
-
-def _ring(points: tuple[tuple[float, float], ...]) -> bytes:
-    return struct.pack("<I", len(points)) + b"".join(struct.pack("<dd", *point) for point in points)
-
-
-def _shape(kind: int, body: bytes, srid: int = 0) -> bytes:
-    """Well-known binary, little-endian; with an SRID the extended form."""
-    if srid:
-        return struct.pack("<BIi", 1, kind | 0x2000_0000, srid) + body
-    return struct.pack("<BI", 1, kind) + body
-
-
-def _members(*shapes: bytes) -> bytes:
-    return struct.pack("<I", len(shapes)) + b"".join(shapes)
-
-
-def _geometry(text: str, shape: bytes, srid: int = 0) -> tuple[str, bytes]:
-    return f"ST_GeomFromText('{text}'{f', {srid}' if srid else ''})", shape
-
-
-_LINE = _ring(((0, 0), (1, 1)))
-_POLYGON = struct.pack("<I", 1) + _ring(((0, 0), (1, 0), (1, 1), (0, 0)))
-_POLYGON_TEXT = "((0 0,1 0,1 1,0 0))"
 
 _NUMBERS = (
     Column("c_tinyint", "tinyint", _INT16, _numbers(-128, 127)),
@@ -264,188 +218,11 @@ _BINARIES = (
     Column("c_mediumblob", "mediumblob", binaries(), _hex(b"\xff")),
     Column("c_longblob", "longblob", binaries(), _hex(b"\xff")),
 )
-_SHAPES = (
-    Column(
-        "c_point",
-        "point",
-        plain("binary"),
-        (
-            _geometry("POINT(1.5 -2.25)", _shape(1, struct.pack("<dd", 1.5, -2.25))),
-            _geometry("POINT(1 2)", _shape(1, struct.pack("<dd", 1, 2), _WGS84), _WGS84),
-        ),
-    ),
-    Column(
-        "c_geometry",
-        "geometry",
-        plain("binary"),
-        (
-            _geometry(f"POLYGON{_POLYGON_TEXT}", _shape(3, _POLYGON)),
-            _geometry("LINESTRING(0 0,1 1)", _shape(2, _LINE, _WGS84), _WGS84),
-        ),
-    ),
-    Column("c_linestring", "linestring", plain("binary"), (_geometry("LINESTRING(0 0,1 1)", _shape(2, _LINE)),)),
-    Column("c_polygon", "polygon", plain("binary"), (_geometry(f"POLYGON{_POLYGON_TEXT}", _shape(3, _POLYGON)),)),
-    Column(
-        "c_multipoint",
-        "multipoint",
-        plain("binary"),
-        (_geometry("MULTIPOINT(0 0)", _shape(4, _members(_shape(1, struct.pack("<dd", 0, 0))))),),
-    ),
-    Column(
-        "c_multilinestring",
-        "multilinestring",
-        plain("binary"),
-        (_geometry("MULTILINESTRING((0 0,1 1))", _shape(5, _members(_shape(2, _LINE)))),),
-    ),
-    Column(
-        "c_multipolygon",
-        "multipolygon",
-        plain("binary"),
-        (_geometry(f"MULTIPOLYGON({_POLYGON_TEXT})", _shape(6, _members(_shape(3, _POLYGON)))),),
-    ),
-    Column(
-        "c_geometrycollection",
-        "geometrycollection",
-        plain("binary"),
-        (_geometry("GEOMETRYCOLLECTION(LINESTRING(0 0,1 1))", _shape(7, _members(_shape(2, _LINE)))),),
-    ),
-)
-_ZERO: Any = None
-_DAYS = (
-    Column(
-        "c_date",
-        "date",
-        dates(),
-        (
-            ("'1000-01-01'", dt.date(1000, 1, 1)),
-            ("'1582-10-10'", dt.date(1582, 10, 10)),
-            ("'1969-12-31'", dt.date(1969, 12, 31)),
-            ("'2024-02-29'", dt.date(2024, 2, 29)),
-            ("'9999-12-31'", dt.date(9999, 12, 31)),
-            ("'0001-01-01'", dt.date(1, 1, 1)),
-            ("'0000-00-00'", _ZERO),
-            ("'2024-02-00'", _ZERO),
-        ),
-        (
-            Deviation(differences.YEAR_ONE, "'0001-01-01'", dt.date(2001, 1, 1)),
-            Deviation(differences.ZERO_DATE, "'0000-00-00'", None),
-            Deviation(differences.ZERO_DATE, "'2024-02-00'", None),
-        ),
-    ),
-    Column(
-        "c_date_not_null",
-        "date NOT NULL DEFAULT '2000-01-01'",
-        dates(),
-        (("'2024-01-01'", dt.date(2024, 1, 1)), ("'0000-00-00'", _ZERO)),
-        (
-            Deviation(None, "NULL", dt.date(2000, 1, 1)),
-            Deviation(differences.ZERO_DATE, "'0000-00-00'", dt.date(2000, 1, 1)),
-        ),
-    ),
-    Column(
-        "c_time",
-        "time",
-        clocks(beyond_a_day=True),
-        (
-            ("'-838:59:59'", -micros(838, 59, 59)),
-            ("'838:59:59'", micros(838, 59, 59)),
-            ("'24:00:00'", micros(24)),
-            ("'23:59:59'", micros(23, 59, 59)),
-        ),
-    ),
-    Column(
-        "c_time_3",
-        "time(3)",
-        clocks(beyond_a_day=True),
-        (("'-00:00:00.001'", -1000), ("'12:34:56.789'", micros(12, 34, 56, 789000))),
-    ),
-    Column(
-        "c_time_6",
-        "time(6)",
-        clocks(beyond_a_day=True),
-        (
-            ("'-838:59:59.999999'", -micros(838, 59, 59, 999999)),
-            ("'00:00:00.000001'", 1),
-            ("'-00:00:01.5'", -1_500_000),
-            ("'12:34:56.789012'", micros(12, 34, 56, 789012)),
-        ),
-    ),
-    Column(
-        "c_datetime",
-        "datetime",
-        moments(wraps=True),
-        (
-            ("'1000-01-01 00:00:00'", _AT(1000, 1, 1)),
-            ("'9999-12-31 23:59:59'", _AT(9999, 12, 31, 23, 59, 59)),
-            ("'2024-03-31 02:30:00'", _AT(2024, 3, 31, 2, 30)),
-            ("'1582-10-10 12:00:00'", _AT(1582, 10, 10, 12)),
-            ("'0001-01-01 00:00:00'", _AT(1, 1, 1)),
-            ("'0000-00-00 00:00:00'", _ZERO),
-        ),
-        (
-            Deviation(differences.YEAR_ONE, "'0001-01-01 00:00:00'", _AT(2001, 1, 1)),
-            Deviation(differences.ZERO_DATE, "'0000-00-00 00:00:00'", None),
-            *_gap("'1582-10-10 12:00:00'", _AT(1582, 10, 10, 12)),
-        ),
-    ),
-    Column(
-        "c_datetime_3",
-        "datetime(3)",
-        moments(wraps=True),
-        (
-            ("'9999-12-31 23:59:59.999'", _AT(9999, 12, 31, 23, 59, 59, 999000)),
-            ("'1969-12-31 23:59:59.999'", _AT(1969, 12, 31, 23, 59, 59, 999000)),
-        ),
-    ),
-    Column(
-        "c_datetime_6",
-        "datetime(6)",
-        moments(wraps=True),
-        (
-            ("'9999-12-31 23:59:59.999999'", _AT(9999, 12, 31, 23, 59, 59, 999999)),
-            ("'1969-12-31 23:59:59.999999'", _AT(1969, 12, 31, 23, 59, 59, 999999)),
-            ("'2024-02-29 12:34:56.789012'", _AT(2024, 2, 29, 12, 34, 56, 789012)),
-            ("'1000-01-01 00:00:00.000001'", _AT(1000, 1, 1, 0, 0, 0, 1)),
-            ("'1582-10-10 12:00:00.5'", _AT(1582, 10, 10, 12, 0, 0, 500000)),
-            ("'0000-00-00 00:00:00'", _ZERO),
-        ),
-        (
-            Deviation(differences.ZERO_DATE, "'0000-00-00 00:00:00'", None),
-            *_gap("'1582-10-10 12:00:00.5'", _AT(1582, 10, 10, 12, 0, 0, 500000)),
-        ),
-    ),
-    Column(
-        "c_timestamp",
-        "timestamp NULL",
-        instants(),
-        (
-            ("'1970-01-01 00:00:01'", _AT(1970, 1, 1, 0, 0, 1)),
-            ("'2038-01-19 03:14:07'", _AT(2038, 1, 19, 3, 14, 7)),
-            ("'2024-03-31 01:30:00'", _AT(2024, 3, 31, 1, 30)),
-            ("'0000-00-00 00:00:00'", _ZERO),
-        ),
-        (
-            _streamed(differences.ZERO_DATE, "'0000-00-00 00:00:00'", _AT(1970, 1, 1, tzinfo=dt.UTC)),
-            _snapshot(differences.ZERO_DATE, "'0000-00-00 00:00:00'", None),
-        ),
-    ),
-    Column(
-        "c_timestamp_6",
-        "timestamp(6) NULL",
-        instants(),
-        (
-            ("'1970-01-01 00:00:01.000001'", _AT(1970, 1, 1, 0, 0, 1, 1)),
-            ("'2038-01-19 03:14:07.999999'", _AT(2038, 1, 19, 3, 14, 7, 999999)),
-            ("'2024-10-27 01:30:00.5'", _AT(2024, 10, 27, 1, 30, 0, 500000)),
-            ("'2024-01-01 00:00:00'", _AT(2024, 1, 1)),
-        ),
-    ),
-)
 
 MARIADB = TypedSource(
     Source.MARIADB,
     (),
-    (*_NUMBERS, *_TEXTS, *_BINARIES, *_SHAPES, *_DAYS),
+    (*_NUMBERS, *_TEXTS, *_BINARIES, *SHAPES, *DAYS),
     MODES,
     quick=(
         ("default", Converter.JSON_SCHEMA),

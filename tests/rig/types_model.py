@@ -138,3 +138,35 @@ class TypedSource:
     quick: tuple[tuple[str, Converter], ...]
     session: tuple[str, ...] = ()
     suffix: str = ""
+
+
+@dataclass(frozen=True)
+class ColumnResult:
+    """What became of a column under a set of modes.
+
+    Attributes:
+        debezium: semantic name and physical type of the event's schema; ``None`` without one or without the column.
+        arrow: type of the landing file's column, ``None`` if there is none.
+        parquet: its physical and logical type in the file.
+        differences: ids of all that is not as in the source.
+    """
+
+    debezium: str | None
+    arrow: str | None
+    parquet: str | None
+    differences: tuple[str, ...]
+
+
+@dataclass
+class TypesResult:
+    """What a run has found.
+
+    Attributes:
+        wrong: every cell or type that is neither the source's nor a named difference, in words.
+        columns: by name of column, then (mode, converter).
+        clamped: cells that must have been counted as changed by the range rule.
+    """
+
+    wrong: list[str] = field(default_factory=list)
+    columns: dict[str, dict[tuple[str, Converter], ColumnResult]] = field(default_factory=dict)
+    clamped: int = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,43 +21,11 @@ from tests.rig import Converter, Database, Rig
 from tests.rig.differences import Difference
 from tests.rig.types_differences import OUT_OF_RANGE
 from tests.rig.types_kinds import same
-from tests.rig.types_model import Column, Landed, Modes, Phase, TypedSource
+from tests.rig.types_model import Column, ColumnResult, Landed, Modes, Phase, TypedSource, TypesResult
 from tests.support.bridge import Bridge
 
 FIRST_ID = {Phase.SNAPSHOT: 1, Phase.STREAM: 1001}
 _SECONDS = 120.0
-
-
-@dataclass(frozen=True)
-class ColumnResult:
-    """What became of a column under a set of modes.
-
-    Attributes:
-        debezium: semantic name and physical type of the event's schema; ``None`` without one or without the column.
-        arrow: type of the landing file's column, ``None`` if there is none.
-        parquet: its physical and logical type in the file.
-        differences: ids of all that is not as in the source.
-    """
-
-    debezium: str | None
-    arrow: str | None
-    parquet: str | None
-    differences: tuple[str, ...]
-
-
-@dataclass
-class TypesResult:
-    """What a run has found.
-
-    Attributes:
-        wrong: every cell or type that is neither the source's nor a named difference, in words.
-        columns: by name of column, then (mode, converter).
-        clamped: cells that must have been counted as changed by the range rule.
-    """
-
-    wrong: list[str] = field(default_factory=list)
-    columns: dict[str, dict[tuple[str, Converter], ColumnResult]] = field(default_factory=dict)
-    clamped: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,6 +59,8 @@ def run_types(
             converter=run.converter,
             prefix=f"{rig.prefix}.{run.table}",
             tables=(run.table,),
+            name=None,
+            partitions=1,
             **{option.replace(".", "_"): value for option, value in run.modes.options.items()},
         )
         for run in planned
@@ -105,11 +75,13 @@ def run_types(
     made = bridge(**rig.bridge(Converter.AVRO))
     made.run()
     result = TypesResult()
+    landed = {name.rpartition(".")[2]: name for name in made.tables()}
     for run in planned:
-        table = f"{database.schema}.{run.table}"
+        table = landed[run.table]
         schemas: dict[str, str] = {}
         if run.converter is Converter.JSON_SCHEMA:
-            schemas = _connect_types(rig.worker.bootstrap_servers, f"{rig.prefix}.{run.table}.{table}")
+            topic = f"{rig.prefix}.{run.table}.{database.schema}.{run.table}"
+            schemas = _connect_types(rig.worker.bootstrap_servers, topic)
         _judge(result, run, types.columns, made.replayed(table).table, _parquet_types(made.zone, table), schemas)
     counters = made.ledger.counters
     if counters.get("clamped", 0) != result.clamped:
@@ -197,9 +169,10 @@ def _expected(column: Column, number: int, phase: Phase, modes: Modes) -> tuple[
 
 def _parquet_types(zone: Path, table: str) -> dict[str, str]:
     """Physical and logical type of every column of the table's files."""
-    schema, _, name = table.partition(".")
+    schema, _, name = table.rpartition(".")
+    folder = zone / f"{schema}.schema" / name if schema else zone / name
     found: dict[str, str] = {}
-    for path in sorted((zone / f"{schema}.schema" / name).glob("*.parquet")):
+    for path in sorted(folder.glob("*.parquet")):
         columns = pq.ParquetFile(path).schema
         for index in range(len(columns.names)):
             column = columns.column(index)
@@ -214,8 +187,9 @@ def _connect_types(bootstrap_servers: str, topic: str) -> dict[str, str]:
     consumer.assign([TopicPartition(topic, 0, 0)])
     message = consumer.poll(30)
     consumer.close()
-    assert message is not None
-    envelope = json.loads(message.value())["schema"]
+    value = None if message is None else message.value()
+    assert value is not None, f"no record in {topic}"
+    envelope = json.loads(value)["schema"]
     [row] = [each for each in envelope["fields"] if each["field"] == "after"]
     return {column["field"]: _connect_type(column) for column in row["fields"]}
 

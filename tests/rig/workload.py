@@ -158,9 +158,7 @@ class Workload:
         chosen = self._random.sample(columns, self._random.randint(1, len(columns)))
         assignments = ", ".join(f"{self._dialect.quoted(column.name)} = %s" for column in chosen)
         values = [self._value(column) for column in chosen]
-        self._execute(
-            transaction, f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*values, *key]
-        )
+        transaction.execute(f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*values, *key])
 
     def _delete(self, transaction: _Transaction, table: Table) -> None:
         keys = self._keys[table.name]
@@ -186,9 +184,7 @@ class Workload:
         new = self._random.choice(dead) if dead and self._random.random() < 0.3 else self._new_key(table)
         self._lock(transaction, keys, new)
         assignments = ", ".join(f"{self._dialect.quoted(name)} = %s" for name in table.key)
-        self._execute(
-            transaction, f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*new, *key]
-        )
+        transaction.execute(f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*new, *key])
         self._vanish(transaction, keys, key)
         self._appear(transaction, keys, new)
 
@@ -252,8 +248,7 @@ class Workload:
 
     def _appear(self, transaction: _Transaction, keys: _Keys, key: Key) -> None:
         keys.live.append(key)
-        was_dead = key in keys.dead
-        if was_dead:
+        if key in keys.dead:
             keys.dead.remove(key)
 
         def undo() -> None:
@@ -285,13 +280,10 @@ class Workload:
         values = [given[column.name] if column.name in given else self._value(column) for column in table.columns]
         names = ", ".join(self._dialect.quoted(column.name) for column in table.columns)
         marks = ", ".join(["%s"] * len(values))
-        self._execute(transaction, f"INSERT INTO {self._name(table)} ({names}) VALUES ({marks})", values)
+        transaction.execute(f"INSERT INTO {self._name(table)} ({names}) VALUES ({marks})", values)
 
     def _delete_row(self, transaction: _Transaction, table: Table, key: Key) -> None:
-        self._execute(transaction, f"DELETE FROM {self._name(table)} WHERE {self._where(table)}", key)
-
-    def _execute(self, transaction: _Transaction, sql: str, arguments: Sequence[Any]) -> None:
-        transaction.execute(sql, arguments)
+        transaction.execute(f"DELETE FROM {self._name(table)} WHERE {self._where(table)}", key)
 
     def _name(self, table: Table) -> str:
         return self._dialect.quoted(table.name)

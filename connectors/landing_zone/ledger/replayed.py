@@ -24,7 +24,9 @@ def with_replayed(
 ) -> Replayed:
     """What is recorded once these letters, as (topic, partition, offset), have landed too; sorted."""
     offsets: dict[tuple[str, int], list[tuple[int, int]]] = {
-        (topic, partition): list(runs) for topic, partitions in replayed.items() for partition, runs in partitions.items()
+        (topic, partition): list(runs)
+        for topic, partitions in replayed.items()
+        for partition, runs in partitions.items()
     }
     for topic, partition, offset in landed:
         offsets.setdefault((topic, partition), []).append((offset, offset))

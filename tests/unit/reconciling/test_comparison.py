@@ -165,6 +165,13 @@ def test_different_values_are_different(
     assert (ours, bad) != (theirs, 0) or bad
 
 
+@pytest.mark.parametrize(("mode", "read"), [("hex", "yv4="), ("base64", "cafe"), ("base64-url-safe", "cafe")])
+def test_the_connectors_binary_mode_decides_where_it_is_known(mode: str, read: str) -> None:
+    found = comparison(POSTGRES, SourceColumn("c", postgresql_type("bytea")), pa.string(), binary_mode=mode)
+    assert found is not None
+    assert found.of_landed(pa.array(["cafe"])).values.to_pylist() == [read]
+
+
 def test_what_the_landed_type_cannot_hold_equals_nothing() -> None:
     found = rule(POSTGRES, "numeric(20,4)", "decimal128(10,2)")
     converted = found.of_source(pa.array(["1.2345", None, "1.00"]))

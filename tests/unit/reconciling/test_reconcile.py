@@ -232,3 +232,15 @@ def test_history_is_not_the_tables_rows(world: Moving, monkeypatch: pytest.Monke
         Verdict.UNDECIDED,
         "it lands every change as a row (mode: history), not its rows",
     )
+
+
+def test_a_table_of_several_sources_is_no_single_tables_mirror(world: Moving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streaming.reconciling.reconcile.columns_of", lambda database, table: ())
+    made = work(world)
+    sources = (("a", "public", "orders"), ("b", "public", "orders"))
+    table = msgspec.structs.replace(world.head.tables["public.orders"], sources=sources)
+    state = msgspec.structs.replace(world.head, tables={"public.orders": table})
+    object.__setattr__(made.sides.watch, "head", lambda: state)
+    assert reasons(list(reconcile(made, STEPS))) == [
+        (Verdict.UNDECIDED, "several source tables land in it (merge_sources)")
+    ]

@@ -48,7 +48,7 @@ from tests.support.plain_job import Log
 from tests.support.records import Table, raw_batch
 from tests.unit.landing_zone.memory_storage import Disk, Fault, MemoryStorage
 from tests.unit.landing_zone.memory_storage import Request as StorageRequest
-from tests.unit.streaming.landed_shop import job
+from tests.unit.streaming.landed_shop import ORDERS, job, row
 
 NAME = "public.orders"
 OTHER_NAME = "public.users"
@@ -185,6 +185,15 @@ class World:
             table.status in (TableStatus.STREAMING, TableStatus.LOADING, TableStatus.PARKED)
             for table in self.ledger.tables.values()
         )
+
+
+def shop(world: World) -> World:
+    """Two tables that stream, and what a resync of one of them has to bring."""
+    world.send(ORDERS.read(row(1, "one"), 10), ORDERS.read(row(2, "stale"), 10), USERS.read(row(1), 10))
+    world.send(ORDERS.update(row(1, "uno"), 20), USERS.create(row(2), 21))
+    world.live()
+    world.snapshot = (ORDERS.reread(row(1, "uno"), 40), ORDERS.reread(row(3, "three"), 40))
+    return world
 
 
 class Driver:

@@ -11,9 +11,11 @@ from msgspec.structs import replace
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.ledger.state import PlannedTopic, TableStatus
 from streaming.demo.columns import Column, Kind
-from streaming.lifecycle.catching_up import chunk_of
+from streaming.lifecycle.catching_up import chunk_of, going_on, joined, ranges_to_land
+from streaming.lifecycle.side import land_beside, land_records
 from streaming.policies import OnMissingKey, OnTruncate, OnTypeChange
-from tests.support.records import Table
+from streaming.worker import worker_for
+from tests.support.records import Table, raw_batch
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.resumable import NAME, Shop
 
@@ -223,3 +225,51 @@ def test_another_source_table_of_the_same_name_does_not_slip_in(tmp_path: Path) 
     shop.resume()
     shop.catch_up_wholly()
     assert shop.rows() == [row(1), row(2)]
+
+
+@pytest.mark.parametrize("partitions", [1, 2])
+def test_few_records_land_beside_the_stream_in_this_process(tmp_path: Path, partitions: int) -> None:
+    shop = Shop(tmp_path)
+    shop.receive(*(ORDERS.at(number).read(row(number), 10) for number in range(partitions)))
+    shop.pause()
+    later = [ORDERS.at(number % partitions).create(row(number + 2), 10 + number) for number in range(4)]
+    shop.receive(*later)
+    ranges = ranges_to_land(shop.table, shop.plain.ledger.state)
+    batches = [
+        raw_batch(
+            (record, offset) for offset, record in enumerate(shop.log.partitions[TOPIC][number]) if offset >= start
+        )
+        for number, (start, _) in ranges[TOPIC].partitions.items()
+    ]
+    before = shop.table
+
+    report = land_beside(
+        NAME,
+        going_on(before),
+        ranges,
+        shop.plain.job,
+        shop.plain.ledger,
+        shop.plain.opened().publisher,
+        lambda plan: land_records(plan, batches, worker_for(plan.job)),
+        lambda landed: joined(before, landed.state),
+    )
+
+    assert (report.table, report.offsets, shop.status()) == (NAME, 4, TableStatus.STREAMING)
+    assert shop.rows() == [row(number) for number in range(partitions)] + [row(number + 2) for number in range(4)]
+
+
+def test_a_table_that_its_folder_stops_while_it_catches_up_stands_still_and_lands_nothing_more(tmp_path: Path) -> None:
+    shop = truncated(tmp_path, chunk=2)
+    shop.restart(on_truncate=OnTruncate.IGNORE)
+    shop.resume()
+    (tmp_path / "zone/public.schema/orders" / f"{3:020d}.parquet").write_bytes(b"somebody else's")
+    shop.catch_up(NAME)
+    parked = shop.table.parked
+    assert parked is not None
+    assert (shop.status(), parked.reason, parked.resume) == (
+        TableStatus.PARKED,
+        "zone:sequence_conflict",
+        {TOPIC: {0: 4}},
+    )
+    assert not shop.catch_up(NAME)
+    assert sorted(shop.plain.ledger.state.pending) == [NAME]

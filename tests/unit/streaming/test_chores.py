@@ -165,7 +165,7 @@ class TestRequests:
     def test_a_driver_that_has_lost_the_zone_carries_nothing_out(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path)
         shop.receive(ORDERS.read(row(1), 10))
-        submit(shop.plain.state, shop.request(Action.PAUSE))
+        submit(shop.plain.state, shop.request(Action.RESUME))  # which this driver would answer without a version
         Ledger.open(LocalStorage(tmp_path / "state"), now_ms=lambda: 0).claim("other", "elsewhere")
         with pytest.raises(FencedError):
             shop.chores.run()

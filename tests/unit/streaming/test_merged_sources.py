@@ -75,6 +75,14 @@ def test_rows_of_shards_with_the_same_key_stay_apart(tmp_path: Path) -> None:
     assert shards.state.sources == (("east", "public", "orders"), ("west", "public", "orders"))
 
 
+def test_rows_whose_positions_interleave_keep_their_source(tmp_path: Path) -> None:
+    shards = Shards(tmp_path)
+    east = [EAST.create(row(key), lsn) for key, lsn in ((1, 1), (2, 3), (3, 5))]
+    west = [WEST.create(row(key, "w"), lsn) for key, lsn in ((1, 2), (2, 4), (3, 6))]
+    assert shards.land(*east, *west) == {"orders": {"4": 6}}
+    assert shards.rows() == [("east", key, "a") for key in (1, 2, 3)] + [("west", key, "w") for key in (1, 2, 3)]
+
+
 def test_the_key_in_the_metadata_begins_with_the_source(tmp_path: Path) -> None:
     shards = Shards(tmp_path)
     shards.land(EAST.create(row(1), 1))

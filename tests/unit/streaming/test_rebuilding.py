@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from connectors.debezium.options import DecodeOptions, TableRules
 from connectors.kafka.signals import (
-    INCREMENTAL_SNAPSHOT,
     INITIAL_SNAPSHOT,
-    Notification,
     SnapshotKind,
     SnapshotSignal,
 )
 from connectors.kafka.signals import SnapshotProgress as Progress
-from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableState, TableStatus
-from connectors.landing_zone.replay import open_zone
+from connectors.landing_zone.ledger.state import Parked, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.requests import Action, answer_to, new_request
-from connectors.landing_zone.verify import verify_zone
 from streaming.demo.columns import Column, Kind
-from streaming.lifecycle.debezium import Debezium, refusal, snapshot_complete, snapshot_failure
+from streaming.lifecycle.generations import from_kafka
 from streaming.policies import OnKeyChange, OnMissingKey, OnTruncate, OnTypeChange
-from streaming.settings.format import Connector
-from streaming.zones.replaying import RebuiltSinceError, ReplayRequest, replay_zone
 from tests.support.records import COLUMNS, Table
 from tests.unit.landing_zone.memory_storage import Crash, Disk, Fault, MemoryStorage
 from tests.unit.landing_zone.memory_storage import Request as StorageRequest
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
-from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, REQUEST, USERS, Hook, World
+from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, REQUEST, USERS, Hook, World, shop
 
 SECOND_RUN = Table(TOPIC, run="run-2")
 
@@ -38,15 +32,6 @@ SECOND_RUN = Table(TOPIC, run="run-2")
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path)
-
-
-def shop(world: World) -> World:
-    """Two tables that stream, and what a resync of one of them has to bring."""
-    world.send(ORDERS.read(row(1, "one"), 10), ORDERS.read(row(2, "stale"), 10), USERS.read(row(1), 10))
-    world.send(ORDERS.update(row(1, "uno"), 20), USERS.create(row(2), 21))
-    world.live()
-    world.snapshot = (ORDERS.reread(row(1, "uno"), 40), ORDERS.reread(row(3, "three"), 40))
-    return world
 
 
 class TestResync:
@@ -275,6 +260,64 @@ class TestRefusals:
         )
         assert remedy.startswith("set source.notifications_topic (the connector's notification.sink.topic.name)")
 
+    def test_of_a_table_that_the_settings_exclude(self, world: World) -> None:
+        shop(world)
+        world.options = {"decode": DecodeOptions(rules=TableRules(exclude=("public.orders",)))}
+        message, remedy = self.refused(world)
+        assert message == f"the settings that the driver runs with exclude {NAME}"
+        assert remedy.startswith("include the table again")
+
+    def test_of_a_table_without_a_folder_of_its_own(self, world: World) -> None:
+        world.send(ORDERS.create(row(1), 1), Table("shop.public.other", "orders", database="other").create(row(1), 2))
+        world.live()
+        [collided] = [name for name in world.ledger.tables if name != NAME]
+        message, remedy = self.refused(world, collided)
+        assert message.startswith(f"{collided} has no folder of its own: its folder public.schema/orders belongs to")
+        assert remedy.startswith("carry it with a bridge and a zone of its own")
+
+
+class TestSettingsThatChangeOnTheWay:
+    def filling(self, world: World, **policies: Any) -> None:
+        world.policies = policies
+        world.send(Table(TOPIC, key=() if policies else ("id",)).create(row(1), 1))
+        world.live()
+        world.ask()
+        world.driver().drain()
+        assert world.table.status is TableStatus.FILLING
+
+    def test_without_the_signal_channel_the_snapshot_cannot_be_asked_for(self, world: World) -> None:
+        shop(world)
+        world.ask()
+
+        def dies(request: StorageRequest) -> Fault | None:
+            done = world.table.status is TableStatus.CLEARED
+            return Fault.CRASH_BEFORE if done else None
+
+        with pytest.raises(Crash):
+            world.driver(dies).drain()
+        world.takes_signals = False
+        world.driver().drain()
+        parked = world.table.parked
+        assert parked is not None
+        assert (world.table.status, parked.reason, world.signals) == (TableStatus.PARKED, "snapshot_failed", {})
+        assert parked.message.startswith("the settings do not say how Debezium takes signals")
+        world.takes_signals = True
+        world.ask(new_request(Action.RESYNC, now_ms=2, by="ann@home", table=NAME))
+        world.live()
+        assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+    def test_without_the_notifications_topic_the_table_streams(self, world: World) -> None:
+        self.filling(world)
+        world.notifies = False
+        world.driver().drain()
+        assert world.table.status is TableStatus.STREAMING
+
+    def test_without_the_notifications_topic_a_table_without_key_waits_for_it(self, world: World) -> None:
+        self.filling(world, on_missing_key=OnMissingKey.APPEND)
+        world.notifies = False
+        world.driver().drain()
+        assert world.table.status is TableStatus.FILLING
+
 
 class TestForeignFolders:
     def test_a_folder_that_appears_while_the_table_has_none_stops_it(self, world: World) -> None:
@@ -355,6 +398,11 @@ class TestTruncate:
         assert (world.table.generation, world.rows()) == (2, [row(3), row(4)])
         assert world.ledger.counters["skipped.superseded"] == 2
 
+    def test_a_truncate_without_a_position_begins_the_generation_right_behind_it(self, world: World) -> None:
+        world.send(ORDERS.create(row(1), 0), ORDERS.truncate(0), ORDERS.create(row(2), 0))
+        world.live()
+        assert (world.table.generation, world.table.truncated, world.rows()) == (2, "", [row(2)])
+
     def test_another_truncate_begins_another_generation(self, world: World) -> None:
         world.send(ORDERS.create(row(1), 10), ORDERS.truncate(20), ORDERS.create(row(2), 21), ORDERS.truncate(30))
         world.send(ORDERS.create(row(3), 31))
@@ -384,6 +432,26 @@ class TestTruncate:
         world.send(later.create(row(3), 5), later.truncate(6), later.create(row(4), 7))
         world.live()
         assert (world.table.generation, world.rows()) == (3, [row(4)])
+
+
+class TestWithoutSignals:
+    def test_a_truncated_table_is_rebuilt_from_kafka_when_it_is_asked_for(self, world: World) -> None:
+        world.takes_signals = False
+        world.send(ORDERS.create(row(1), 10), ORDERS.truncate(20), ORDERS.create(row(2), 21))
+        world.live()
+        assert world.table.status is TableStatus.PARKED
+        world.ask()
+        world.live()
+        assert (world.table.status, world.table.generation, world.rows()) == (TableStatus.STREAMING, 2, [row(2)])
+
+    def test_a_table_made_again_begins_with_the_event_that_parked_it(self) -> None:
+        parked = Parked("recreated", "m", "r", TOPIC, 0, 7, resume={TOPIC: {0: 7, 1: 4}}, place="0" * 48)
+        rebuild = Rebuild(RebuildKind.KAFKA, "recreated")
+        before = TableState(("shop", "public", "orders"), "f", generation=3, sequence=9, parked=parked, rebuild=rebuild)
+        after = from_kafka(before, rebuild, parked)
+        assert (after.status, after.generation, after.sequence, after.tainted) == (TableStatus.CATCHING_UP, 4, 0, True)
+        assert after.parked is not None
+        assert (after.parked.reason, after.parked.resume) == ("rebuild", {TOPIC: {0: 7, 1: 4}})
 
 
 class TestSecondSnapshot:
@@ -498,6 +566,16 @@ class TestKeyless:
         assert world.rows() == [row(1), row(2), row(3), row(4)]
         assert world.table.status is TableStatus.STREAMING
 
+    def test_a_blocking_snapshot_that_nobody_asked_for_parks_it_before_a_row_is_doubled(self, world: World) -> None:
+        keyless = self.keyless
+        world.send(keyless.read(row(1), 10), keyless.create(row(2), 20))
+        world.live()
+        world.send(keyless.read(row(1), 40), keyless.read(row(2), 40), keyless.create(row(3), 41))
+        world.live()
+        assert world.table.parked is not None
+        assert (world.table.parked.reason, world.table.parked.offset) == ("second_snapshot", 2)
+        assert world.rows() == [row(1), row(2)]
+
     def test_an_empty_snapshot_lets_what_was_passed_over_land(self, world: World) -> None:
         keyless = self.keyless
         world.send(keyless.create(row(1), 20))
@@ -539,141 +617,3 @@ def test_a_blocking_snapshot_of_another_table_is_not_taken_for_ours(world: World
     rebuild = world.table.rebuild
     assert rebuild is not None
     assert (world.table.status, rebuild.kind, rebuild.keyless) == (TableStatus.FILLING, RebuildKind.SNAPSHOT, True)
-
-
-class TestReading:
-    def findings(self, world: World) -> list[str]:
-        found = verify_zone(open_zone(MemoryStorage(world.zone)), ledger=world.ledger, landed=())
-        return [one.message for one in found]
-
-    def test_a_zone_is_sound_at_every_step_of_a_rebuild(self, world: World) -> None:
-        shop(world)
-        world.release_wait = 120.0
-        world.ask()
-        world.driver().drain()
-        assert (world.table.status, self.findings(world)) == (TableStatus.DELETING, [])
-        world.now_ms += 120_000
-        world.driver().drain()
-        assert (world.table.status, self.findings(world)) == (TableStatus.FILLING, [])
-        world.live()
-        assert (world.table.status, self.findings(world)) == (TableStatus.STREAMING, [])
-
-    def test_a_version_from_before_the_rebuild_cannot_be_replayed_and_later_ones_can(self, tmp_path: Path) -> None:
-        zone, state = tmp_path / "zone", tmp_path / "zone-state"
-        world = shop(World(tmp_path))
-        before = world.ledger.version
-        world.ask()
-        world.live()
-        after = world.ledger.version
-        for disk, folder in ((world.zone, zone), (world.state, state)):
-            for path, body in disk.files.items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(body)
-
-        def replayed(version: int, table: str | None = None) -> list[str]:
-            return [one.content.name for one in replay_zone(ReplayRequest(str(zone), table=table, version=version))]
-
-        with pytest.raises(RebuiltSinceError) as raised:
-            replayed(before)
-        assert raised.value.message == (
-            f"{NAME} was rebuilt since version {before}, and the files of that time were removed with the folder"
-        )
-        assert raised.value.remedy.startswith(
-            "name a later version (`cdc-bridge ledger log` shows when it was rebuilt)"
-        )
-        assert replayed(before, OTHER_NAME) == [OTHER_NAME]
-        assert replayed(after) == [NAME, OTHER_NAME]
-
-
-class TestNotifications:
-    """What Debezium tells of snapshots, and what of it concerns the table that is filled."""
-
-    def scan(self, progress: Progress, identity: str = "ours", **details: str) -> Notification:
-        return Notification(identity, INCREMENTAL_SNAPSHOT, progress, details)
-
-    def complete(self, *told: Notification, kind: SnapshotKind = SnapshotKind.INCREMENTAL) -> bool:
-        return snapshot_complete(told, "ours", kind, "public.orders")
-
-    def test_a_snapshot_is_complete_when_the_signals_own_is_or_the_tables_scan(self) -> None:
-        assert self.complete(self.scan(Progress.COMPLETED))
-        assert self.complete(
-            self.scan(Progress.TABLE_SCAN_COMPLETED, "a later signal's", scanned_collection="shop.public.orders")
-        )
-        assert not self.complete(
-            self.scan(Progress.STARTED),
-            self.scan(Progress.IN_PROGRESS),
-            self.scan(Progress.TABLE_SCAN_COMPLETED, scanned_collection="public.users"),
-            self.scan(Progress.COMPLETED, "another"),
-        )
-
-    def test_a_scan_from_before_the_signal_was_taken_up_does_not_count(self) -> None:
-        earlier = self.scan(Progress.TABLE_SCAN_COMPLETED, "another", scanned_collection="public.orders")
-        assert not self.complete(earlier, self.scan(Progress.STARTED))
-        assert self.complete(earlier, self.scan(Progress.STARTED), replace(earlier, id="ours"))
-
-    def test_a_blocking_snapshot_is_told_under_an_id_of_its_own(self) -> None:
-        completed = Notification("x", INITIAL_SNAPSHOT, Progress.COMPLETED)
-        assert self.complete(completed, kind=SnapshotKind.BLOCKING)
-        assert not self.complete(completed)
-
-    @pytest.mark.parametrize(
-        ("told", "failure"),
-        [
-            ({"progress": Progress.ABORTED}, "Debezium says that the snapshot was aborted"),
-            ({"progress": Progress.SKIPPED, "identity": "x", "data_collections": "public.a, public.orders"}, "skipped"),
-            (
-                {
-                    "progress": Progress.TABLE_SCAN_COMPLETED,
-                    "scanned_collection": "public.orders",
-                    "status": "NO_PRIMARY_KEY",
-                },
-                "Debezium could not read the table: NO_PRIMARY_KEY",
-            ),
-            ({"progress": Progress.ABORTED, "identity": "x", "data_collections": "public.users"}, None),
-            (
-                {"progress": Progress.TABLE_SCAN_COMPLETED, "scanned_collection": "public.orders", "status": "EMPTY"},
-                None,
-            ),
-        ],
-    )
-    def test_what_debezium_gives_up_is_a_failure(self, told: dict[str, Any], failure: str | None) -> None:
-        said = snapshot_failure([self.scan(**told)], "ours", SnapshotKind.INCREMENTAL, "public.orders")
-        assert said is None if failure is None else said is not None and failure in said
-
-
-class TestNames:
-    def debezium(self, connector: Connector, prefix: str | None = None) -> Debezium:
-        return Debezium(connector, prefix, None, lambda topics: {}, None, None, lambda: ["a.shop.orders", "b.public.x"])
-
-    @pytest.mark.parametrize(
-        ("connector", "recorded", "source", "named"),
-        [
-            (Connector.POSTGRESQL, "", ("shop", "public", "orders"), "public.orders"),
-            (Connector.AUTO, "postgresql", ("shop", "public", "my.orders"), r"public.my\.orders"),
-            (Connector.MARIADB, "", ("shop", None, "orders"), "shop.orders"),
-            (Connector.SQLSERVER, "", ("shop", "dbo", "orders"), "shop.dbo.orders"),
-            (Connector.AUTO, "oracle", ("SHOP", "S", "ORDERS"), "SHOP.S.ORDERS"),
-            (Connector.AUTO, "", ("shop", "public", "orders"), "public.orders"),
-        ],
-    )
-    def test_a_table_is_named_as_its_connector_does(
-        self, connector: Connector, recorded: str, source: tuple[str, str | None, str], named: str
-    ) -> None:
-        rebuild = Rebuild(RebuildKind.SNAPSHOT, "resync", connector=recorded)
-        assert self.debezium(connector).collection_of(TableState(source, "orders"), rebuild) == named
-
-    def test_topics_and_prefix_are_told_by_the_tables_name_where_none_is_known(self) -> None:
-        table = TableState(("shop", None, "orders"), "orders")
-        debezium = self.debezium(Connector.MARIADB)
-        assert (debezium.topics_of(table), debezium.prefix_of(table)) == (("a.shop.orders",), "a")
-        assert self.debezium(Connector.MARIADB, "set").prefix_of(table) == "set"
-        assert debezium.prefix_of(TableState(("shop", None, "nothing"), "nothing")) is None
-
-    def test_a_table_of_several_sources_is_refused(self) -> None:
-        sources = (("a", "public", "orders"), ("b", "public", "orders"))
-        table = TableState(sources[0], "orders", sources=sources)
-        why = refusal(self.debezium(Connector.AUTO, "p"), NAME, table, keyless=False)
-        assert why == (
-            "2 source tables land in it, and a snapshot fills it with one of them only",
-            "load it into a zone of its own with a second bridge, from snapshots of all of its sources",
-        )

@@ -84,7 +84,7 @@ trigger: {interval: 30, max_offsets: 0}
         "kafka.topics must be a list, such as [first, second] (is orders) [line 4]",
         "kafka.security.protocol must be one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL; did you mean SASL_SSL?"
         " (is SASL_SLS) [line 6]",
-        "tables.overrides[1].policies.on_truncate must be one of park, ignore; did you mean ignore? (is ignor)"
+        "tables.overrides[1].policies.on_truncate must be one of park, ignore, rebuild; did you mean ignore? (is ignor)"
         " [line 11]",
         "landing_zone.url is not a storage URL: write file:///absolute/path or"
         " abfss://workspace@host/item/Files/LandingZone (is s3://zone) [line 12]",

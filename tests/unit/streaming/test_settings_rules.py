@@ -8,7 +8,8 @@ import pytest
 
 from streaming.policies import OnResnapshot, OnTruncate
 from streaming.settings import SettingsError
-from streaming.settings.tables import Naming, ResolvedTable
+from streaming.settings.naming import Naming
+from streaming.settings.tables import ResolvedTable
 from tests.unit.streaming.settings_builder import broken, settings
 
 _ONELAKE = "abfss://workspace@onelake.dfs.fabric.microsoft.com/shop.MountedRelationalDatabase/Files/LandingZone"

@@ -1,0 +1,107 @@
+"""What a person sees of a rebuild."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableState, TableStatus
+from streaming.lifecycle.asking import Asking, UnknownTableError
+from streaming.lifecycle.resync_view import UNSEEN_END, phase_text, resync_table
+from tests.unit.landing_zone.memory_storage import MemoryStorage
+from tests.unit.streaming.landed_shop import ORDERS, row
+from tests.unit.streaming.rebuild_world import NAME, World
+from tests.unit.streaming.settings_builder import settings
+
+TOPIC = {"source__signals": {"topic": "signals"}}
+TOLD = {**TOPIC, "source__notifications_topic": "notifications"}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path)
+    made.send(ORDERS.read(row(1), 10))
+    made.live()
+    made.snapshot = (ORDERS.reread(row(2), 40),)
+    return made
+
+
+def asking(world: World) -> Asking:
+    """Each wait of the command lets the driver and Debezium do something."""
+
+    def pass_time(seconds: float) -> None:
+        world.driver().drain()
+        world.answer_signals()
+
+    return Asking(MemoryStorage(world.state), sleep=pass_time, clock=lambda: 0.0, now_ms=lambda: 1)
+
+
+def console() -> Console:
+    return Console(file=io.StringIO(), force_terminal=True, width=100)
+
+
+def test_it_follows_the_rebuild_to_its_end(world: World) -> None:
+    outcome = resync_table(asking(world), NAME, settings(**TOLD), console(), restart=False, wait=True)
+    assert outcome.done
+    assert outcome.table is not None
+    assert (outcome.table.status, outcome.table.generation) == (TableStatus.STREAMING, 2)
+    assert world.rows() == [row(2)]
+
+
+def test_a_restart_begins_anew(world: World) -> None:
+    world.ask()
+    world.driver().drain()
+    outcome = resync_table(asking(world), NAME, settings(**TOLD), console(), restart=True, wait=True)
+    assert outcome.table is not None
+    assert (outcome.done, outcome.table.generation) == (True, 3)
+
+
+def test_without_waiting_the_request_stays(world: World) -> None:
+    outcome = resync_table(asking(world), NAME, settings(**TOLD), console(), restart=False, wait=False)
+    assert (outcome.answer, outcome.done) == (None, False)
+    world.live()
+    assert world.table.generation == 2
+
+
+def test_a_refusal_is_told(world: World) -> None:
+    world.takes_signals = False
+    outcome = resync_table(asking(world), NAME, settings(), console(), restart=False, wait=True)
+    assert outcome.failed
+    assert outcome.answer is not None
+    assert outcome.answer.remedy.startswith("set source.signals.topic")
+
+
+def test_where_the_end_cannot_be_seen_it_says_so(world: World) -> None:
+    world.notifies = False
+    said = io.StringIO()
+    outcome = resync_table(
+        asking(world), NAME, settings(**TOPIC), Console(file=said, width=1_000), restart=False, wait=True
+    )
+    assert outcome.done
+    assert said.getvalue() == f"{UNSEEN_END}\n"
+
+
+def test_an_unknown_table_is_named_with_the_nearest(world: World) -> None:
+    with pytest.raises(UnknownTableError, match=r"the ledger knows no table public.order; the nearest: public.orders"):
+        resync_table(asking(world), "public.order", settings(), console(), restart=False, wait=True)
+
+
+@pytest.mark.parametrize(
+    ("status", "deleted_ms", "text"),
+    [
+        (TableStatus.DELETING, 0, "removing the folder"),
+        (TableStatus.DELETING, 5, "waiting until the replicator has dropped the table"),
+        (TableStatus.CLEARED, 5, "asking Debezium for a snapshot"),
+        (TableStatus.FILLING, 5, "rows of the snapshot are landing"),
+        (TableStatus.CATCHING_UP, 5, "catching up from Kafka"),
+        (TableStatus.PARKED, 5, "parked"),
+        (TableStatus.STREAMING, 5, "done"),
+        (TableStatus.LOADING, 5, "done"),
+    ],
+)
+def test_every_phase_has_a_name(status: TableStatus, deleted_ms: int, text: str) -> None:
+    rebuild = Rebuild(RebuildKind.SNAPSHOT, "resync", deleted_ms=deleted_ms)
+    assert phase_text(TableState(("shop", "public", "orders"), "orders", status=status, rebuild=rebuild)) == text

@@ -1,0 +1,114 @@
+"""How a table's snapshot is asked for, and what Debezium tells of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from connectors.kafka.signals import (
+    INCREMENTAL_SNAPSHOT,
+    INITIAL_SNAPSHOT,
+    Notification,
+    SnapshotKind,
+)
+from connectors.kafka.signals import SnapshotProgress as Progress
+from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableState
+from streaming.lifecycle.debezium import Debezium, refusal, snapshot_complete, snapshot_failure
+from streaming.settings.format import Connector
+from tests.unit.streaming.rebuild_world import NAME
+
+
+class TestNotifications:
+    """What Debezium tells of snapshots, and what of it concerns the table that is filled."""
+
+    def scan(self, progress: Progress, identity: str = "ours", **details: str) -> Notification:
+        return Notification(identity, INCREMENTAL_SNAPSHOT, progress, details)
+
+    def complete(self, *told: Notification, kind: SnapshotKind = SnapshotKind.INCREMENTAL) -> bool:
+        return snapshot_complete(told, "ours", kind, "public.orders")
+
+    def test_a_snapshot_is_complete_when_the_signals_own_is_or_the_tables_scan(self) -> None:
+        assert self.complete(self.scan(Progress.COMPLETED))
+        assert self.complete(
+            self.scan(Progress.TABLE_SCAN_COMPLETED, "a later signal's", scanned_collection="shop.public.orders")
+        )
+        assert not self.complete(
+            self.scan(Progress.STARTED),
+            self.scan(Progress.IN_PROGRESS),
+            self.scan(Progress.TABLE_SCAN_COMPLETED, scanned_collection="public.users"),
+            self.scan(Progress.COMPLETED, "another"),
+        )
+
+    def test_a_scan_from_before_the_signal_was_taken_up_does_not_count(self) -> None:
+        earlier = self.scan(Progress.TABLE_SCAN_COMPLETED, "another", scanned_collection="public.orders")
+        assert not self.complete(earlier, self.scan(Progress.STARTED))
+        assert self.complete(earlier, self.scan(Progress.STARTED), replace(earlier, id="ours"))
+
+    def test_a_blocking_snapshot_is_told_under_an_id_of_its_own(self) -> None:
+        completed = Notification("x", INITIAL_SNAPSHOT, Progress.COMPLETED)
+        assert self.complete(completed, kind=SnapshotKind.BLOCKING)
+        assert not self.complete(completed)
+
+    @pytest.mark.parametrize(
+        ("told", "failure"),
+        [
+            ({"progress": Progress.ABORTED}, "Debezium says that the snapshot was aborted"),
+            ({"progress": Progress.SKIPPED, "identity": "x", "data_collections": "public.a, public.orders"}, "skipped"),
+            (
+                {
+                    "progress": Progress.TABLE_SCAN_COMPLETED,
+                    "scanned_collection": "public.orders",
+                    "status": "NO_PRIMARY_KEY",
+                },
+                "Debezium could not read the table: NO_PRIMARY_KEY",
+            ),
+            ({"progress": Progress.ABORTED, "identity": "x", "data_collections": "public.users"}, None),
+            (
+                {"progress": Progress.TABLE_SCAN_COMPLETED, "scanned_collection": "public.orders", "status": "EMPTY"},
+                None,
+            ),
+        ],
+    )
+    def test_what_debezium_gives_up_is_a_failure(self, told: dict[str, Any], failure: str | None) -> None:
+        said = snapshot_failure([self.scan(**told)], "ours", SnapshotKind.INCREMENTAL, "public.orders")
+        assert said is None if failure is None else said is not None and failure in said
+
+
+class TestNames:
+    def debezium(self, connector: Connector, prefix: str | None = None) -> Debezium:
+        return Debezium(connector, prefix, None, lambda topics: {}, None, None, lambda: ["a.shop.orders", "b.public.x"])
+
+    @pytest.mark.parametrize(
+        ("connector", "recorded", "source", "named"),
+        [
+            (Connector.POSTGRESQL, "", ("shop", "public", "orders"), "public.orders"),
+            (Connector.AUTO, "postgresql", ("shop", "public", "my.orders"), r"public.my\.orders"),
+            (Connector.MARIADB, "", ("shop", None, "orders"), "shop.orders"),
+            (Connector.SQLSERVER, "", ("shop", "dbo", "orders"), "shop.dbo.orders"),
+            (Connector.AUTO, "oracle", ("SHOP", "S", "ORDERS"), "SHOP.S.ORDERS"),
+            (Connector.AUTO, "", ("shop", "public", "orders"), "public.orders"),
+        ],
+    )
+    def test_a_table_is_named_as_its_connector_does(
+        self, connector: Connector, recorded: str, source: tuple[str, str | None, str], named: str
+    ) -> None:
+        rebuild = Rebuild(RebuildKind.SNAPSHOT, "resync", connector=recorded)
+        assert self.debezium(connector).collection_of(TableState(source, "orders"), rebuild) == named
+
+    def test_topics_and_prefix_are_told_by_the_tables_name_where_none_is_known(self) -> None:
+        table = TableState(("shop", None, "orders"), "orders")
+        debezium = self.debezium(Connector.MARIADB)
+        assert (debezium.topics_of(table), debezium.prefix_of(table)) == (("a.shop.orders",), "a")
+        assert self.debezium(Connector.MARIADB, "set").prefix_of(table) == "set"
+        assert debezium.prefix_of(TableState(("shop", None, "nothing"), "nothing")) is None
+
+    def test_a_table_of_several_sources_is_refused(self) -> None:
+        sources = (("a", "public", "orders"), ("b", "public", "orders"))
+        table = TableState(sources[0], "orders", sources=sources)
+        why = refusal(self.debezium(Connector.AUTO, "p"), NAME, table, keyless=False)
+        assert why == (
+            "2 source tables land in it, and a snapshot fills it with one of them only",
+            "load it into a zone of its own with a second bridge, from snapshots of all of its sources",
+        )
