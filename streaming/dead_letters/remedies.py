@@ -14,8 +14,8 @@ def remedy_of(reason: str) -> str:
     """One sentence; for a reason that another version of the bridge gave, a general one."""
     if reason == UNAVAILABLE_VALUE:
         return (
-            "the source did not send an unchanged large value: set REPLICA IDENTITY FULL (PostgreSQL) for later ones; for "
-            f"this event set policies.on_unavailable to null, {_REPLAY}, or rebuild the table with `cdc-bridge resync`"
+            "the source did not send an unchanged large value: set REPLICA IDENTITY FULL (PostgreSQL) for later ones; "
+            f"for this one, set policies.on_unavailable to null, {_REPLAY}, or rebuild its table"
         )
     if reason == CAST_FAILURE:
         return f"change the type under casts, or set policies.on_cast_failure to null, {_REPLAY}"

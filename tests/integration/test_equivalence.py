@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
-from tests.rig import Rig
+from streaming.batch import BatchReport
+from tests.rig import Rig, until
 from tests.rig.equivalence import MARIADB, POSTGRES, Source, running, summary
 from tests.rig.judge import STRANGE
 from tests.rig.workload import Workload
@@ -37,6 +39,10 @@ def matrix() -> Iterator[list[str]]:
         print("\n" + "\n".join([f"{'run':58} {'rows':>8} {'cells':>9} {'differences':>11}", *lines]))
 
 
+def more_than(reports: list[BatchReport], count: int) -> bool:
+    return len(reports) > count
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("partitions", [1, 3])
 @pytest.mark.parametrize("source", [*POSTGRES, *MARIADB], ids=str)
@@ -53,8 +59,10 @@ def test_the_mirror_equals_the_database(
 
     with running(made) as reports:
         for _ in range(SLICES):
+            landed = len(reports)
             workload.run(STATEMENTS // SLICES, bulk=1)
             connector.wait_caught_up()
+            until(partial(more_than, reports, landed), "the bridge lands a micro-batch", seconds=180)
     workload.close()
     reports += made.run()
 
