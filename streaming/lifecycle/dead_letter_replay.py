@@ -110,11 +110,12 @@ class DeadLetterReplay:
 
     def _choose(self, wanted: list[Coordinates]) -> tuple[Parts, list[_Chosen], Decoder]:
         letters: dict[Coordinates, DeadLetter] = {}
+        asked = frozenset(wanted)
         known: set[Coordinates] = set()
         for letter in self._kafka.letters():
             at = Coordinates.of(letter.record)
             known.add(at)
-            if at in wanted:
+            if at in asked:
                 letters[at] = letter
         decoder = Decoder(self._job.decode, self._kafka.schemas())
         parts: Parts = {at: why.NO_LETTER for at in wanted if at not in letters}
@@ -151,7 +152,7 @@ class DeadLetterReplay:
             keyless = history or not each.chunk.schema.key
             part = _alone(each, table)
             part = why.standing(name, table) if part is None and name in state.tables else part
-            if part is None and keyless and not proof.holds(each.at):
+            if part is None and keyless and (table.starts or not proof.holds(each.at)):
                 part = why.NOT_PROVEN
             part = self._trial(name, each, state) if part is None else part
             if part is not None:
@@ -244,7 +245,15 @@ def _alone(each: LeftOut, table: TableState) -> Part | None:
     if has_replayed(table.replayed, *each.at):
         return why.LANDED_ALREADY
     kept = Beginning(table, each.at.topic, each.at.partition).belonging(each.chunk)
-    return why.SUPERSEDED if kept is not None and not len(kept) else None
+    before = kept is not None and not len(kept)
+    return why.SUPERSEDED if before or _before_the_first_run(each, table) else None
+
+
+def _before_the_first_run(each: LeftOut, table: TableState) -> bool:
+    """Whether it comes from before the second snapshot with which the table's generation begins."""
+    if not table.first_run or each.chunk.run_ids[0].as_py() == table.first_run:
+        return False
+    return int(each.chunk.source_ms[0]) <= table.first_ms
 
 
 def _ranges(table: TableState, places: Iterable[Coordinates], state: LedgerState) -> Ranges:

@@ -1,7 +1,7 @@
 """Tables whose rows carry a version that only rises, a thread that writes them, and a look at every file of a mirror.
 
-A row's version is the number of the statement that wrote it, so a mirror in which a key's version falls from one file to
-the next has shown a value that was overwritten already.
+A row's version is the number of the statement that wrote it, so a mirror in which a key's version falls from one file
+to the next has shown a value that was overwritten already.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace as changed
@@ -84,9 +85,14 @@ class TestRefusals:
             "replay the letter once `cdc-bridge status` shows the table streaming",
         )
 
-    def test_a_letter_from_before_a_rebuild_is_superseded(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "begun",
+        [{"starts": {TOPIC: {0: 2}}}, {"first_run": "run-2", "first_ms": ORDERS.base_ms + 11}],
+        ids=["by a snapshot", "by a second snapshot"],
+    )
+    def test_a_letter_from_before_a_rebuild_is_superseded(self, tmp_path: Path, begun: dict[str, Any]) -> None:
         shop = one_left_out(tmp_path)
-        shop.plain.ledger.commit(Draft(tables={NAME: changed(shop.table, starts={TOPIC: {0: 2}})}))
+        shop.plain.ledger.commit(Draft(tables={NAME: changed(shop.table, **begun)}))
         assert shop.part(1) == Part(
             False,
             "the table was rebuilt since, and what it was rebuilt from contains the record's effect",
@@ -172,6 +178,21 @@ class TestRefusals:
                 "look for the row in the mirrored table; if it is missing, rebuild the table with `cdc-bridge resync`",
             )
         assert shop.rows() == [row(1), row(3)]
+
+    def test_a_letter_from_after_a_second_snapshot_lands(self, tmp_path: Path) -> None:
+        shop = one_left_out(tmp_path)
+        began = {"first_run": "run-2", "first_ms": ORDERS.base_ms + 10}
+        shop.plain.ledger.commit(Draft(tables={NAME: changed(shop.table, **began)}))
+        assert shop.part(1).accepted
+
+    def test_a_table_without_key_that_was_rebuilt_may_have_it_from_its_snapshot(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, options={"on_missing_key": OnMissingKey.APPEND})
+        shop.receive(keyless(ORDERS).create(row(1), 10), keyless(BAD).create(row(2), 11))
+        shop.mend()
+        shop.plain.ledger.commit(Draft(tables={NAME: changed(shop.table, starts={TOPIC: {0: 1}})}))
+        assert shop.part(1).message.endswith(
+            "the ledger does not prove that the record was left out: it may have landed"
+        )
 
     def test_a_history_takes_it_whatever_has_come_since(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, options={"mode": TableMode.HISTORY}, decoding={"before_images": True, "append": True})
