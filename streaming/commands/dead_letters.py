@@ -113,6 +113,7 @@ def replay(
     from streaming.dead_letters.reading import chosen_letters
     from streaming.dead_letters.replay_view import replay_with_progress
     from streaming.dead_letters.view import show_replayed
+    from streaming.lifecycle.asking_view import asking_of
     from streaming.logs import log_nothing
     from streaming.settings import load_settings
 
@@ -123,7 +124,7 @@ def replay(
         wanted = [letter.at for letter in found if not letter.replayed]
     else:
         wanted = [Coordinates.parse(text) for text in coordinates or ()]
-    outcome = replay_with_progress(settings, wanted, people(), wait=not no_wait)
+    outcome = replay_with_progress(asking_of(settings), wanted, people(), wait=not no_wait)
     if outcome is None:
         raise typer.Exit(130)
     if as_json:

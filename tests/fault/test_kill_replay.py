@@ -9,13 +9,11 @@ from dataclasses import replace
 import pytest
 
 from connectors.failpoints import VARIABLE, Failpoint
-from connectors.landing_zone.requests import Action, Answer, answer_to, new_request, submit
-from connectors.landing_zone.storage.local import LocalStorage
 from streaming.dead_letters.coordinates import Coordinates
 from streaming.demo.encoding import Encoding
-from streaming.lifecycle.dead_letter_replay import LETTERS
 from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster
+from tests.support.letters import answered, ask_for_letters
 from tests.support.process import run_once
 from tests.support.records import Row, Table, declared_columns
 
@@ -38,20 +36,6 @@ def row(key: int, name: str = "n") -> Row:
     return {"id": key, "name": name}
 
 
-def ask(bridge: Bridge, *letters: Coordinates) -> str:
-    """Leave a request for the driver; returns its id."""
-    arguments = {LETTERS: " ".join(map(str, letters))}
-    request = new_request(Action.REPLAY_DEAD_LETTER, now_ms=1, by="ann@home", arguments=arguments)
-    submit(LocalStorage(bridge.folder / "zone-state"), request)
-    return request.id
-
-
-def answered(bridge: Bridge, request: str) -> Answer:
-    given = answer_to(LocalStorage(bridge.folder / "zone-state"), request)
-    assert given is not None
-    return given
-
-
 def test_a_replay_that_was_killed_at_every_step_ends_byte_for_byte_as_an_undisturbed_one(
     cluster: Cluster, bridge: MakeBridge
 ) -> None:
@@ -72,10 +56,10 @@ def test_a_replay_that_was_killed_at_every_step_ends_byte_for_byte_as_an_undistu
     letters = [Coordinates(orders.topic, 1, 2), Coordinates(orders.topic, 0, 2), Coordinates(orders.topic, 1, 3)]
     for each in (calm, killed):
         each.changes |= {"tables__overrides": [{"match": "public.*", "declared": declared_columns()}]}
-    ask(calm, *letters)
+    ask_for_letters(calm, *letters)
     calm.run()
     wanted = calm.files()
-    request = ask(killed, *letters)
+    request = ask_for_letters(killed, *letters)
     path = killed.write_settings()
 
     for point, passage in KILLS:

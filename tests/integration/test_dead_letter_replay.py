@@ -14,12 +14,13 @@ import pytest
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from streaming import cli
 from streaming.batch import BatchReport
+from streaming.dead_letters.coordinates import Coordinates
 from streaming.demo.columns import Column, Kind
 from streaming.demo.encoding import Encoding
 from streaming.query import StopSignal
-from tests.fault.test_kill_replay import answered, ask
 from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster
+from tests.support.letters import answered, ask_for_letters
 from tests.support.records import COLUMNS, Row, Table, declared_columns
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -79,8 +80,8 @@ def untyped(table: Table) -> Table:
     return replace(table, encoding=Encoding.JSON)
 
 
-def at(topic: str, partition: int, offset: int) -> str:
-    return f"{topic}:{partition}:{offset}"
+def at(topic: str, partition: int, offset: int) -> Coordinates:
+    return Coordinates(topic, partition, offset)
 
 
 def test_a_record_whose_schema_the_registry_did_not_know_lands_once_it_does(
@@ -104,13 +105,13 @@ def test_a_record_whose_schema_the_registry_did_not_know_lands_once_it_does(
     letters = [at(topic, 0, 2), at(topic, 1, 2), at(topic, 1, 3)]
     before = made.ledger
 
-    request = ask_for(made, *letters)
+    request = ask_for_letters(made, *letters)
     made.run()
     parts = answered(made, request).parts
     assert [part.accepted for part in parts.values()] == [False, False, False]
     assert all(part.message.startswith("it still cannot be decoded (unknown schema id)") for part in parts.values())
     registries.hand_over()
-    request = ask_for(made, *letters)
+    request = ask_for_letters(made, *letters)
     reports = made.run()
 
     answer = answered(made, request)
@@ -129,16 +130,10 @@ def test_a_record_whose_schema_the_registry_did_not_know_lands_once_it_does(
     ]
     after = made.ledger
     assert after.topics == before.topics
-    request = ask_for(made, letters[1])
+    request = ask_for_letters(made, letters[1])
     made.run()
     assert answered(made, request).message == "it was replayed before; nothing was landed again"
     assert made.ledger.tables[TABLE].sequence == 3
-
-
-def ask_for(bridge: Bridge, *letters: str) -> str:
-    from streaming.dead_letters.coordinates import Coordinates
-
-    return ask(bridge, *map(Coordinates.parse, letters))
 
 
 def test_a_row_whose_key_is_written_in_two_ways_is_found_in_both_partitions(
@@ -150,7 +145,7 @@ def test_a_row_whose_key_is_written_in_two_ways_is_found_in_both_partitions(
     cluster.send(replace(newer, key=b'{ "payload" : { "id" : 1 }, "schema" : null }'))
     made = bridge()
     made.run()
-    request = ask_for(made, at(orders.topic, 0, 1))
+    request = ask_for_letters(made, at(orders.topic, 0, 1))
 
     made.run(**DECLARED)
 
@@ -179,7 +174,7 @@ def test_letters_land_between_the_batches_of_a_running_stream_and_what_comes_lat
             stop.set()
             return
         if not requests:
-            requests.append(ask_for(made, *(at(orders.topic, 0, offset) for offset in range(4, 8))))
+            requests.append(ask_for_letters(made, *(at(orders.topic, 0, offset) for offset in range(4, 8))))
         sent[0] += 1
         cluster.send(orders.update(row(1, f"later {sent[0]}"), lsn=sent[0]))
 
@@ -189,7 +184,7 @@ def test_letters_land_between_the_batches_of_a_running_stream_and_what_comes_lat
 
     parts = answered(made, requests[0]).parts
     assert [part.accepted for part in parts.values()] == [False, True, True, True]
-    assert parts[at(orders.topic, 0, 4)].message.startswith("a newer event of the row has landed: update ")
+    assert parts[str(at(orders.topic, 0, 4))].message.startswith("a newer event of the row has landed: update ")
     assert made.rows() == [row(1, f"later {sent[0]}"), *(row(key, "late") for key in (2, 3, 4))]
 
 
@@ -202,7 +197,7 @@ def test_the_commands_list_show_and_replay_letters(
     made = bridge(requests={"interval": "0s"})
     made.run()
     config = made.write_settings()
-    late, damaged = at(orders.topic, 0, 1), at(orders.topic, 0, 2)
+    late, damaged = str(at(orders.topic, 0, 1)), str(at(orders.topic, 0, 2))
 
     code, listed = as_json("dead-letters", "list", config)
     assert code == 0

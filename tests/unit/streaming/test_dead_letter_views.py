@@ -19,7 +19,7 @@ from connectors.kafka.dead_letters import DeadLetter
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.replayed import has_replayed, with_replayed
 from connectors.landing_zone.ledger.state import LedgerState, PartitionState, TableState
-from connectors.landing_zone.requests import Answer, Part, answer, waiting
+from connectors.landing_zone.requests import Answer, Part, Request, answer, waiting
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.checks.check import Check, Verdict
 from streaming.checks.kafka import check_letters_kept
@@ -27,6 +27,7 @@ from streaming.dead_letters.asking import ReplayOutcome, replay_letters
 from streaming.dead_letters.coordinates import Coordinates, InvalidCoordinatesError
 from streaming.dead_letters.listing import Choice, ListedLetter, list_letters
 from streaming.dead_letters.remedies import remedy_of
+from streaming.dead_letters.replay_view import replay_with_progress
 from streaming.dead_letters.showing import NoSuchLetterError, ShownLetter, show_letter, write_raw
 from streaming.dead_letters.view import letter_text, show_list, show_replayed
 from streaming.lifecycle.asking import Asking
@@ -265,6 +266,20 @@ class TestReplay:
         ]
         text = said(lambda console: show_replayed(ReplayOutcome(("a",), {}, 3), console))
         assert text == "Asked for 3 dead letters; not waiting for it.\n"
+
+    def test_who_stops_waiting_leaves_the_request(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupted(request: Request, on_silence: Any) -> Answer:
+            raise KeyboardInterrupt
+
+        asking = Asking(LocalStorage(tmp_path))
+        monkeypatch.setattr(asking, "answer", interrupted)
+        ended: list[object] = []
+        text = said(
+            lambda console: ended.append(replay_with_progress(asking, [Coordinates(TOPIC, 0, 1)], console, wait=True))
+        )
+        assert ended == [None]
+        assert text.startswith("Not waiting any longer. The request stays")
+        assert len(waiting(LocalStorage(tmp_path)).requests) == 1
 
 
 class TestCheck:
