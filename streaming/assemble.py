@@ -11,8 +11,10 @@ import msgspec
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked, PlannedTopic, TableState, TableStatus
 from connectors.landing_zone.row_marker import RowMarker
+from streaming.bad_records import LEFT_OUT_LATE
 from streaming.plan import TableResult
 from streaming.results import Results
+from streaming.shaping.merged_sources import Source, in_order
 
 NAME_COLLISION = "name_collision"
 """Reason of tables that stand still because another source table has their folder."""
@@ -66,24 +68,34 @@ def assemble(
         tables=tables,
         schemas=schemas,
         merging=tuple(sorted(merging)),
+        passed_over=_passed_over(results, state),
         counters=_counters(results, files),
     )
 
 
 def doubtful_tables(results: Results) -> frozenset[str]:
-    """Keyed tables with inserts, fed by a topic of which a record was set aside: it may have been any event of theirs.
+    """Tables with proven inserts or filled gaps, fed by a topic of which a record was set aside.
+
+    It may have been any event of theirs, and so the one that made a row exist already, or an earlier value out of date.
 
     The attempt is worthless then, since a task cannot know of records that another one, or the same one later, sets
-    aside: the batch runs once more and takes no row of these tables as new.
+    aside: the batch runs once more, takes no row of these tables as new, and fills no gap in them.
     """
     spoiled = {result.topic for result in results.partitions if result.bad}
+    # A lander knows of the events that it leaves out itself, but not of records that never became an event.
+    unread = {result.topic for result in results.partitions if result.bad.keys() - LEFT_OUT_LATE}
     return frozenset(
         result.table
         for result in results.tables
         if result.file is not None
-        and result.state.keys
-        and result.file.rows.get(str(RowMarker.INSERT.value))
-        and spoiled.intersection(result.file.ranges)
+        and (
+            (
+                result.state.keys
+                and result.file.rows.get(str(RowMarker.INSERT.value))
+                and spoiled.intersection(result.file.ranges)
+            )
+            or (result.filled and unread.intersection(result.file.ranges))
+        )
     )
 
 
@@ -96,6 +108,12 @@ def _shared_topics(tables: tuple[TableResult, ...]) -> tuple[str, ...]:
             {topic for same in by_source.values() if len(same) > 1 for result in same for topic in result.direct_topics}
         )
     )
+
+
+def _passed_over(results: Results, state: LedgerState) -> tuple[Source, ...]:
+    """Source tables that were left out here, and that no table is known of: those that are known get parked instead."""
+    known = {source for table in state.tables.values() for source in (table.source, *table.sources)}
+    return in_order({source for result in results.partitions for source in result.passed_over} - known)
 
 
 def _collision_name(result: TableResult) -> str:

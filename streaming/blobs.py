@@ -24,6 +24,7 @@ _EVENT = "\x00event:"
 _OLD = "\x00old:"
 _UNAVAILABLE = "\x00unavailable:"
 _CHANGED = _EVENT + "key_changed"
+_POSITION = _EVENT + "position"
 
 
 class _BlobHeader(msgspec.Struct, frozen=True):
@@ -66,6 +67,9 @@ def pack(blob: Blob) -> bytes:
     columns[_EVENT + "offset"] = pa.array(rows.offsets)
     for word in range(3):
         columns[f"{_EVENT}key{word}"] = pa.array(np.ascontiguousarray(rows.keys[:, word]))
+    if not np.array_equal(rows.positions, rows.keys[:, 1:]):
+        for word in range(2):
+            columns[f"{_POSITION}{word}"] = pa.array(np.ascontiguousarray(rows.positions[:, word]))
     columns[_EVENT + "snapshot"] = pa.array(rows.snapshots)
     columns[_EVENT + "run_id"] = rows.run_ids
     columns[_EVENT + "source_ms"] = pa.array(rows.source_ms)
@@ -121,6 +125,7 @@ def unpack(body: bytes) -> Blob:
             .take(pa.array(key_changed))
             .rename_columns([name[len(_OLD) :] for name in old_names])
         )
+    keys = _words(batch, _EVENT + "key", 3)
     rows = OrderedRows(
         table=header.table,
         schema=header.schema,
@@ -132,7 +137,8 @@ def unpack(body: bytes) -> Blob:
         rows=batch.select(row_names).replace_schema_metadata(None),
         ops=_numpy(batch, _EVENT + "op"),
         offsets=_numpy(batch, _EVENT + "offset"),
-        keys=_keys(batch),
+        keys=keys,
+        positions=_words(batch, _POSITION, 2) if f"{_POSITION}0" in names else keys[:, 1:],
         snapshots=_numpy(batch, _EVENT + "snapshot"),
         run_ids=batch.column(_EVENT + "run_id"),
         source_ms=_numpy(batch, _EVENT + "source_ms"),
@@ -149,5 +155,5 @@ def _numpy(batch: pa.RecordBatch, name: str) -> npt.NDArray[Any]:
     return values
 
 
-def _keys(batch: pa.RecordBatch) -> UInt64s:
-    return np.column_stack([_numpy(batch, f"{_EVENT}key{word}") for word in range(3)])
+def _words(batch: pa.RecordBatch, name: str, count: int) -> UInt64s:
+    return np.column_stack([_numpy(batch, f"{name}{word}") for word in range(count)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -60,6 +61,20 @@ def landing_columns(events: OrderedRows, options: TableOptions, keys: tuple[str,
     ]
 
 
+def displaced(names: Sequence[str], options: TableOptions, pinned: frozenset[str]) -> list[str]:
+    """The bridge's own columns whose pinned name a source column has as well.
+
+    Args:
+        names: the source's columns.
+        pinned: what the table's columns are fed from so far.
+    """
+    own = [options.metadata_prefix + kind.value for kind in _metadata_kinds(options)]
+    if options.soft_delete:
+        own.append(options.soft_delete)
+    own += [name for name, _ in options.added]
+    return [name for name in own if name in names and name in pinned and _free_name(name, names) not in pinned]
+
+
 def keeps_deleted_rows(options: TableOptions) -> bool:
     """Whether a deleted row stays in the mirrored table, so that the row before the delete is worth landing."""
     return bool(options.soft_delete) or options.mode is TableMode.HISTORY
@@ -89,20 +104,22 @@ def _project(
     columns: dict[str, Column] = {}
     for name in landing_columns(events, options, keys):
         column = events.rows.column(name)
-        if name not in keys and _is_masked(name, options):
+        if name not in keys and is_masked(name, options):
             column = _masked(column)
         columns[name] = column
     for kind in _metadata_kinds(options):
-        columns[_free_name(options.metadata_prefix + kind.value, events)] = _metadata_column(kind, events, gone)
+        columns[_free_name(options.metadata_prefix + kind.value, events.rows.schema.names)] = _metadata_column(
+            kind, events, gone
+        )
     if options.soft_delete:
-        columns[_free_name(options.soft_delete, events)] = pa.array(gone)
+        columns[_free_name(options.soft_delete, events.rows.schema.names)] = pa.array(gone)
     landed = pa.RecordBatch.from_pydict(columns)
     nothing = pa.array(gone) if gone.any() and not keeps_deleted_rows(options) else None
     for name, expression in options.added:
         values = compute(landed, name, expression)
         if nothing is not None:
             values = pc.if_else(nothing, pa.scalar(None, values.type), values)
-        columns[_free_name(name, events)] = values
+        columns[_free_name(name, events.rows.schema.names)] = values
     incoming = tuple(
         IncomingColumn(name, type_to_text(column.type), key=name in keys) for name, column in columns.items()
     )
@@ -128,9 +145,9 @@ def _metadata_kinds(options: TableOptions) -> tuple[MetadataColumn, ...]:
     return tuple(kind for kind in kinds if kind not in known)
 
 
-def _free_name(name: str, events: OrderedRows) -> str:
+def _free_name(name: str, names: Sequence[str]) -> str:
     """A further column's name; the source's own column of that name keeps it."""
-    while name in events.rows.schema.names:
+    while name in names:
         name += "_"
     return name
 
@@ -139,7 +156,8 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _is_masked(name: str, options: TableOptions) -> bool:
+def is_masked(name: str, options: TableOptions) -> bool:
+    """Whether the column's values are hidden; one that is hashed or encrypted is not masked as well."""
     return _matches(name, options.mask) and not _matches(name, (*options.hashed, *options.encrypted))
 
 

@@ -22,11 +22,12 @@ from streaming.bad_records import settling
 from streaming.blobs import Blob, pack, sort_key
 from streaming.carry import partition_carry
 from streaming.generation import SUPERSEDED, Beginning
-from streaming.land import TableLander
+from streaming.guarded import GuardedLander
 from streaming.plan import BatchPlan, PartitionResult
 from streaming.results import blob_row, failure_row, partition_row, table_row
 from streaming.rows import OrderedRows
 from streaming.runs import partition_runs, trim
+from streaming.shaping.merged_sources import in_order, source_of
 from streaming.tables import TableDirectory
 from streaming.worker import Worker, worker_for
 
@@ -78,6 +79,7 @@ class _Counts:
     epochs: int = 0
     superseded: int = 0
     table_changes: list[TableChange] = field(default_factory=list)
+    excluded: set[SourceTable] = field(default_factory=set)
 
 
 class _Partition:
@@ -92,7 +94,7 @@ class _Partition:
         self._merges = plan.topics[topic].merges
         self._start, self._end = plan.topics[topic].ranges.get(partition, (0, 0))
         self._settle_all = settling(worker, again=plan.only is not None)
-        self._landers: dict[str, TableLander] = {}
+        self._landers: dict[str, GuardedLander] = {}
         self._carries: dict[str, PositionCarry] = {}
         self._beginnings: dict[SourceTable, Beginning] = {}
         self._counts = _Counts()
@@ -109,6 +111,7 @@ class _Partition:
         self._counts.records += len(fresh)
         self._counts.skipped.update(decoded.skipped)
         self._counts.table_changes += decoded.table_changes
+        self._counts.excluded |= decoded.excluded
         self._settle(decoded.bad)
         for chunk in decoded.chunks:
             yield from self._place(chunk)
@@ -117,8 +120,9 @@ class _Partition:
         """Close the landers and report what the records came to."""
         for merged, lander in self._landers.items():
             lander.set_carry(self._topic, self._partition, self._carries[merged])
+            result = lander.finish()
             self._settle(lander.left_out)
-            yield table_row(lander.finish())
+            yield table_row(result)
         skipped = {reason.value: count for reason, count in self._counts.skipped.items()}
         if self._counts.superseded:
             skipped[SUPERSEDED] = self._counts.superseded
@@ -131,6 +135,7 @@ class _Partition:
                 bad=dict(sorted(self._counts.bad.items())),
                 epochs=self._counts.epochs,
                 table_changes=tuple(self._counts.table_changes),
+                passed_over=in_order(source_of(table) for table in self._counts.excluded),
             )
         )
 
@@ -161,7 +166,7 @@ class _Partition:
             return
         lander = self._landers.get(merged)
         if lander is None:
-            lander = TableLander(self._plan, chunk.table, table, state, self._worker.zone, direct=True)
+            lander = GuardedLander(self._plan, chunk.table, table, state, self._worker.zone, direct=True)
             self._landers[merged] = lander
         lander.add(rows)
 

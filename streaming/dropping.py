@@ -36,7 +36,6 @@ Source = tuple[str, str | None, str]
 Drops = Mapping[Source, Dropped]
 
 _AT_REST = (TableStatus.LOADING, TableStatus.STREAMING, TableStatus.PARKED)
-"""Tables that are not under way to somewhere else: those of a rebuild end as it has been decided."""
 
 
 def drops_in(results: Results, state: LedgerState) -> Drops:
@@ -78,7 +77,7 @@ def record_drops(
             continue
         table = tables.get(name) or before.tables[name]
         options = job.options_for(SourceTable(*source))
-        resume = _ends(table, before, planned)
+        resume = _beginning_anew(table, before, planned)
         tables[name] = (
             _told_late(table, dropped, options, resume) if dropped.back else _dropped(table, dropped, options, resume)
         )
@@ -117,6 +116,17 @@ def _changes(results: Results) -> dict[Source, list[TableChange]]:
     return changes
 
 
+def _beginning_anew(table: TableState, before: LedgerState, planned: Mapping[str, PlannedTopic]) -> Resume:
+    """Where the table that is made again has to be looked for.
+
+    One that stands still may have passed over its events already; those of the table that is gone are told apart by
+    the drop's place.
+    """
+    if table.parked is not None and table.parked.resume:
+        return table.parked.resume
+    return _ends(table, before, planned)
+
+
 def _ends(table: TableState, before: LedgerState, planned: Mapping[str, PlannedTopic]) -> Resume:
     """Where the table's topics end with this batch."""
     ends: Resume = {}
@@ -134,7 +144,7 @@ def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume:
     if told is None or (told.epoch, told.position) != (dropped.epoch, dropped.position):
         told = dropped
     table = msgspec.structs.replace(table, dropped=told)
-    follows = options.on_drop is OnDrop.DROP and not told.back and table.sequence > 0 and table.status in _AT_REST
+    follows = options.on_drop is OnDrop.DROP and not told.back and table.sequence > 0 and _may_stop(table)
     if not follows or _stands_for_its_own_reason(table):
         return table
     topic, partition, offset = first_place(resume)
@@ -146,9 +156,15 @@ def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume:
         partition=partition,
         offset=offset,
         resume=resume,
+        skipped=0 if table.parked is None else table.parked.skipped,
         rebuild=RebuildKind.KAFKA,
     )
     return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)
+
+
+def _may_stop(table: TableState) -> bool:
+    """Whether the table is not under way to somewhere else: a rebuild ends as it has been decided."""
+    return table.status in _AT_REST or (table.status is TableStatus.CATCHING_UP and table.rebuild is None)
 
 
 def _stands_for_its_own_reason(table: TableState) -> bool:
@@ -163,7 +179,7 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
     """The table when the drop was told of too late: rows of the table that is gone may be among those that stayed."""
     table = msgspec.structs.replace(table, dropped=dropped, tainted=True)
     kept = options.on_truncate is OnTruncate.IGNORE or options.mode is TableMode.HISTORY
-    if kept or table.parked is not None or table.sequence == 0 or table.status not in _AT_REST:
+    if kept or table.sequence == 0 or not _may_stop(table) or _stands_for_its_own_reason(table):
         return table
     topic, partition, offset = first_place(resume)
     parked = Parked(
@@ -175,6 +191,7 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
         partition=partition,
         offset=offset,
         resume=resume,
-        rebuild=RebuildKind.SNAPSHOT if options.on_truncate is OnTruncate.REBUILD else None,
+        skipped=0 if table.parked is None else table.parked.skipped,
+        rebuild=RebuildKind.SNAPSHOT if options.on_truncate is OnTruncate.REBUILD and table.parked is None else None,
     )
     return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)

@@ -221,7 +221,9 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
         "starts": state.starts,
         "first_run": state.first_run,
         "first_ms": state.first_ms,
+        "first_position": state.first_position,
         "truncated": state.truncated,
+        "run_starts": state.run_starts,
         "replayed": state.replayed,
     }
     carried |= {name: bound for name, bound in bounds.items() if bound}

@@ -7,7 +7,10 @@ which a generation has at most one or two:
 - ``starts``: offsets below the ends that Kafka had when the snapshot was asked for;
 - ``first_run``: in each partition, events before the first one of the connector run that made the second snapshot;
 - ``truncated``: events that the source logged before the truncate, in whatever partition they arrive and however often
-  the truncate itself is sent; the same for ``dropped``, where an earlier generation's table was dropped at the source;
+  the truncate itself is sent; the same for ``dropped``, where an earlier generation's table was dropped at the source.
+  Positions decide, and times only where positions may have fallen in between. The rows of the snapshot that loaded the
+  table go by their position alone, since Kafka Connect's clock gave them their time; those of a snapshot that was
+  asked for to fill the table (``starts``) all stay;
 - a table without key that is being filled: events before the first row of its blocking snapshot, during which Debezium
   streams nothing.
 """
@@ -60,6 +63,21 @@ def _awaits_snapshot(state: TableState) -> bool:
     )
 
 
+def is_later(chunk: ChangeChunk, index: int, first_position: str, first_ms: int) -> bool:
+    """Whether an event lies behind the one that began the generation, by its log position or by its time.
+
+    The two times may be of two clocks, Kafka Connect's and the database's.
+
+    Args:
+        first_position: two hexadecimal words; empty where positions cannot be compared.
+        first_ms: milliseconds.
+    """
+    if int(chunk.source_ms[index]) > first_ms:
+        return True
+    high, low = chunk.positions[index].tolist()
+    return bool(first_position) and (high, low) > place_of_text(first_position)[0]
+
+
 class Beginning:
     """What belongs to a table's present generation, among one partition's events in offset order.
 
@@ -72,6 +90,7 @@ class Beginning:
         self._start = state.starts.get(topic, {}).get(partition, 0)
         self._first_run = "" if begun else state.first_run
         self._first_ms = state.first_ms
+        self._first_position = state.first_position
         self._runs_before = frozenset(state.streamed_runs)
         self._truncated, self._truncated_ms = place_of_text(state.truncated)
         if state.dropped is not None and state.dropped.generation < state.generation:
@@ -79,6 +98,10 @@ class Beginning:
             ended, _ = place_of_text(state.dropped.position)
             if ended > self._truncated:
                 self._truncated, self._truncated_ms = ended, state.dropped.source_ms
+        self._filled = bool(state.starts)
+        self._loaded_by = state.snapshot
+        if self._loaded_by is not None and place_of_text(self._loaded_by.position)[0] > self._truncated:
+            self._loaded_by = None
         self._awaits_snapshot = not begun and _awaits_snapshot(state)
 
     def belonging(self, chunk: ChangeChunk) -> Int64s | None:
@@ -100,7 +123,7 @@ class Beginning:
         kept = np.zeros(len(chunk), np.bool_)
         runs = chunk.run_ids.to_pylist()
         for index, run in enumerate(runs):
-            later = run not in self._runs_before and int(chunk.source_ms[index]) > self._first_ms
+            later = run not in self._runs_before and is_later(chunk, index, self._first_position, self._first_ms)
             if run == self._first_run or later:
                 self._first_run = ""
                 kept[index:] = True
@@ -113,7 +136,16 @@ class Beginning:
         same = (first == high) & (second == low)
         below = (first < high) | ((first == high) & (second < low)) | (same & (chunk.ops == Op.TRUNCATE))
         # After a reset of the source's log positions are low again, but times are not.
-        before: Bools = below & chunk.positions.any(axis=1) & (chunk.source_ms <= self._truncated_ms)
+        below &= chunk.positions.any(axis=1)
+        if self._filled:
+            below &= chunk.ops != Op.READ
+        before: Bools = below & (chunk.source_ms <= self._truncated_ms)
+        if self._loaded_by is not None:
+            loading = np.flatnonzero(
+                below & ~before & (chunk.ops == Op.READ) & (chunk.snapshots == SnapshotKind.INITIAL)
+            )
+            for index in loading.tolist():
+                before[index] = chunk.run_ids[index].as_py() == self._loaded_by.run_id
         return before
 
     def _since_the_snapshot(self, chunk: ChangeChunk, kept: Bools) -> Bools:

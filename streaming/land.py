@@ -7,7 +7,7 @@ before it land, it and later ones are counted and kept for the catch-up, and no 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -25,19 +25,20 @@ from connectors.landing_zone.ledger.state import (
     TableState,
     TableStatus,
 )
-from connectors.landing_zone.row_marker import COLUMN as MARKER_COLUMN
 from connectors.landing_zone.row_marker import RowMarker
 from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.carry import position_text
-from streaming.columns import Projected, landing_columns, project
+from streaming.columns import Projected, is_masked, landing_columns, project
+from streaming.earlier_rows import EarlierRows, written_before
 from streaming.files import TableFile
 from streaming.generation import asked_snapshot, place_text
-from streaming.marking import Proof, mark
+from streaming.marking import Proof, leaves_events_out, mark
+from streaming.places import place_of, places
 from streaming.plan import BatchPlan, TableResult
-from streaming.policies import Compaction, OnCastFailure, OnUnavailable, TableMode
-from streaming.progress import TableProgress, place_of, places
-from streaming.rows import OrderedRows
+from streaming.policies import Compaction, OnCastFailure, OnResnapshot, OnUnavailable, TableMode
+from streaming.progress import TableProgress
+from streaming.rows import OrderedRows, position_at
 from streaming.schema_notes import ignored_notes, schema_notes
 from streaming.shaping.expressions import ExpressionFailedError
 from streaming.shaping.merged_sources import in_order, source_of, with_identity
@@ -47,14 +48,21 @@ from streaming.shaping.refusals import (
     cast_stop,
     expression_stop,
     first_of,
+    identity_stop,
+    key_cast_stop,
     landed_otherwise,
+    late_stop,
+    name_stop,
     sources_alike,
+    sources_differ,
+    unavailable_stop,
 )
 from streaming.shaping.reshaping import Reshaped, key_forms, reshape
-from streaming.snapshots import Streamed
+from streaming.snapshots import Streamed, initial_rows
 from streaming.source_drop import count_before, recreated_stop
 from streaming.stops import (
     Stop,
+    accepted_snapshot,
     first_stop,
     format_stop,
     load_rows,
@@ -65,7 +73,7 @@ from streaming.stops import (
     type_policy,
     without_truncates,
 )
-from streaming.unavailable import EarlierValues
+from streaming.unavailable import EarlierValues, event_keys
 
 KEPT_RUNS = 16
 FILLED = (TableStatus.CLEARED, TableStatus.FILLING)
@@ -95,7 +103,7 @@ class TableLander:
         self._schema: PinnedSchema | None = None
         if state.schema:
             self._schema = msgspec.json.decode(plan.schemas[state.schema], type=PinnedSchema)
-        self._mapping: dict[str, str] = {}
+        self._landed_as: dict[str, str] = {}
         self._types: dict[str, str] = {}
         self._gone = state.gone
         self._ignored: Counter[str] = Counter()
@@ -106,15 +114,22 @@ class TableLander:
         # Positions of several sources prove nothing to each other, and each source loads and is dropped by itself.
         self._merges_sources = self._options.merge_sources
         self._sources = dict.fromkeys(state.sources)
+        self._late = plan.passed_over - (plan.by_source().keys() if plan.passed_over else set())
         self._loading = state.status is TableStatus.LOADING and not self._merges_sources
         self._tainted = (
-            self._merges_sources or state.tainted or table in plan.doubtful or _leaves_events_out(plan, source)
+            self._merges_sources
+            or state.tainted
+            or table in plan.doubtful
+            or bool(self._options.soft_delete)
+            or leaves_events_out(plan.job.decode, source)
         )
         self._parked: Parked | None = state.parked
         resume = {} if state.parked is None else state.parked.resume
         self._resume = {topic: dict(offsets) for topic, offsets in resume.items()}
         self._file: TableFile | None = None
-        self._earlier: EarlierValues | None = None
+        self._written = EarlierRows()
+        self._earlier = EarlierValues(self._read_earlier, self._written)
+        self._fills = False
         self._topics: dict[str, None] = {}
         self._events = 0
         self._skipped = 0
@@ -127,15 +142,28 @@ class TableLander:
         """Land the next events; after the event that parks the table nothing lands any more."""
         self._events += len(events)
         self._topics.update(dict.fromkeys(events.topics))
+        source = source_of(events.table)
+        unlike = self._differs(events)
+        if source in self._late:
+            self._late -= {source}
+            unlike = unlike or late_stop(events)
         if self._merges_sources:
-            alike = sources_alike(events, self._options, self._sources)
-            self._sources[source_of(events.table)] = None
+            alike = identity_stop(events, self._options) or sources_alike(events, self._options, self._sources)
+            unlike = unlike or alike
+            self._sources[source] = None
             events = with_identity(events, self._options)
-            if alike is not None and self._parked is None:
-                self._park(events, 0, alike)
-                return
+        if unlike is not None and self._parked is None:
+            self._park(events, 0, unlike)
+            return
         for part in self._around_drop(events):
             self._add(part)
+
+    def _differs(self, events: OrderedRows) -> Stop | None:
+        """Whether the settings treat these events otherwise than those of the source which the table began with."""
+        if not self._sources:
+            return None
+        first, job = self._before.source, self._plan.job
+        return sources_differ(events, job.options_for(events.table), first, job.options_for(SourceTable(*first)))
 
     def _around_drop(self, events: OrderedRows) -> Iterator[OrderedRows]:
         """The events before and after the place where the source dropped the table; after it the policies decide."""
@@ -170,23 +198,47 @@ class TableLander:
             self._options,
             self._keys if self._schema else None,
             self._snapshot,
-            Streamed(self._progress.streamed, frozenset(self._progress.runs), self._plan.streamed_runs),
+            Streamed(
+                self._progress.streamed,
+                frozenset(self._progress.runs),
+                self._plan.streamed_runs,
+                self._progress.run_starts,
+            ),
         )
         landed = events if stop is None else events.slice(0, stop.index)
         landed, truncates = without_truncates(landed, self._options)
         certain = int(truncates[0]) if len(truncates) else len(landed)
         if certain < len(landed):
             self._loading = False
+        letters = len(self.left_out)
         if len(landed):
             stop = self._land(landed, certain) or stop
-            self._tainted = self._tainted or bool(self.left_out)
         index = len(events) if stop is None else _index_of(events, stop)
+        if stop is not None and len(self.left_out) > letters:
+            # What comes behind the stop lands, or is left out, when the table goes on.
+            self.left_out[letters:] = _among(self.left_out[letters:], events.slice(0, index))
+        self._tainted = self._tainted or bool(self.left_out)
         ignored = 0 if self._history else int((events.ops[:index] == Op.TRUNCATE).sum())
         if ignored:
             self._tainted, self._loading = True, False
             self._notes.append(f"ignored {ignored} truncate event(s)")
         if stop is not None:
             self._park(events, index, stop)
+
+    def refuse(self, firsts: Sequence[OrderedRows], stop: Stop, count: int) -> None:
+        """Land nothing of the batch: park at the first of its events, before any has been added.
+
+        Args:
+            firsts: the batch's first event of each partition so far, in apply order, one in each.
+            stop: why, at the first of them.
+            count: how many events there were so far.
+        """
+        for events in firsts:
+            self._topics.update(dict.fromkeys(events.topics))
+        self._park(firsts[0], 0, stop)
+        for events in firsts[1:]:
+            self._skip(events)
+        self._events = self._skipped = count
 
     def set_carry(self, topic: str, partition: int, carry: PositionCarry) -> None:
         """The partition's running maximum after all of its events; a parked table keeps that of its last landed row."""
@@ -218,6 +270,7 @@ class TableLander:
             clamped=self._clamped,
             counts=dict(self._counts),
             left_out=dict(Counter(record.reason for record in self.left_out)),
+            filled=self._earlier.filled,
             notes=tuple(self._notes),
         )
 
@@ -235,8 +288,15 @@ class TableLander:
         keys = () if self._history else self._keys if self._schema else events.schema.key
         if stop := landed_otherwise(events, self._options, self._before, self._key_forms(keys)):
             return stop
-        reshaped = reshape(events, self._options, self._plan.job.secrecy, landing_columns(events, self._options, keys))
-        stop = first_of(null_key_stop(reshaped.events, keys), cast_stop(reshaped, self._options))
+        if stop := name_stop(events, self._options, self._schema):
+            return stop
+        chosen = landing_columns(events, self._options, keys)
+        reshaped = reshape(events, self._options, self._plan.job.secrecy, chosen, keys)
+        stop = first_of(
+            key_cast_stop(reshaped, self._options, keys),
+            null_key_stop(reshaped.events, keys),
+            cast_stop(reshaped, self._options),
+        )
         if stop is not None:
             reshaped = reshaped.slice(0, stop.index)
         if not len(reshaped.events):
@@ -250,21 +310,28 @@ class TableLander:
             evolution = text_refusal(self._options, evolution) or evolution
         if isinstance(evolution, Refused):
             return refusal_stop(events, evolution, self._options)
-        self._forget_retyped(incoming, keys)
-        events, certain = self._settle_misfits(reshaped, certain)
-        if self._earlier is not None or events.unavailable:
-            landing = frozenset(column.source for column in incoming)
-            events, certain, missing = self._fill(events, keys, landing, certain)
-            stop = missing or stop
+        row_keys = events.schema.key if self._history else keys
+        self._forget_retyped(events, incoming, evolution, row_keys)
+        landing = frozenset(column.source for column in incoming)
+        events, certain, missing = self._settle(reshaped, landing, row_keys, certain)
+        stop = missing or stop
         events, projected, failed = self._project(events, keys)
         stop = failed or stop
         if projected is None:
             return stop
         self._keys = keys
         self._note_changes(evolution, events, incoming)
-        self._snapshot = loading_snapshot(events, self._snapshot, self._plan.streamed_runs | self._progress.runs.keys())
-        if not load_rows(events, self._snapshot).all():
+        runs = self._plan.streamed_runs | self._progress.runs.keys()
+        self._snapshot = loading_snapshot(events, self._snapshot, runs)
+        loads = load_rows(events, self._snapshot)
+        if self._options.on_resnapshot is OnResnapshot.UPSERT:
+            self._snapshot = accepted_snapshot(events, self._snapshot, runs)
+        if not loads.all():
             self._loading = False
+        # Rows of another snapshot than the one that loads the table: what was deleted in between is still there.
+        foreign = np.flatnonzero(initial_rows(events) & ~loads)
+        if len(foreign):
+            certain = min(certain, int(foreign[0]))
         proof: Proof | None = None
         if not self._tainted:
             proof, self._tainted = self._progress.proof(events, certain)
@@ -278,7 +345,8 @@ class TableLander:
             keep_deleted=bool(self._options.soft_delete),
         )
         markers = None if self._loading else marked.markers
-        self._schema, self._mapping = evolution.schema, evolution.mapping
+        self._schema = evolution.schema
+        self._landed_as.update({source: name for name, source in evolution.mapping.items()})
         if self._file is None:
             self._file = TableFile.open(
                 self._storage, self._plan, self._options, self._before, self._schema, marked=markers is not None
@@ -287,6 +355,7 @@ class TableLander:
         rows = cast_rows(marked.rows, self._schema, evolution.mapping, evolution.unfollowed)
         self._ignored.update(ignored_values(marked.rows, rows, evolution.mapping, evolution.unfollowed))
         self._file.write(rows, markers, events)
+        self._written.write(events, marked.origin, landing, row_keys)
         self._progress.remember(events)
         self._clamped += events.clamped
         return stop
@@ -294,19 +363,54 @@ class TableLander:
     def _key_forms(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         return key_forms(keys, self._options, self._plan.job.secrecy)
 
-    def _settle_misfits(self, reshaped: Reshaped, certain: int) -> tuple[OrderedRows, int]:
-        """The events that land: all, with values that do not fit their cast counted, or those without such values."""
-        events = reshaped.events
-        if not reshaped.misfits:
-            return events, certain
-        if self._options.on_cast_failure is not OnCastFailure.DEAD_LETTER:
+    def _settle(
+        self, reshaped: Reshaped, landing: frozenset[str], row_keys: tuple[str, ...], certain: int
+    ) -> tuple[OrderedRows, int, Stop | None]:
+        """The events that land, with the values that were not sent, and where the table stops for want of one.
+
+        Args:
+            landing: names of the columns that land; row_keys: of those that tell the table's rows apart.
+        """
+        letters_unfit = self._options.on_cast_failure is OnCastFailure.DEAD_LETTER
+        unfit: Bools = np.zeros(len(reshaped.events), np.bool_)
+        if reshaped.misfits and letters_unfit:
+            unfit = np.logical_or.reduce(list(reshaped.misfits.values()))
+        events, missing = self._fill(reshaped.events, landing, row_keys, unfit)
+        lacking: Bools = np.zeros(len(events), np.bool_)
+        stop = None
+        if missing and self._options.on_unavailable is OnUnavailable.DEAD_LETTER:
+            lacking = np.logical_or.reduce(list(missing.values()))
+        elif missing and self._options.on_unavailable is OnUnavailable.PARK:
+            stop = unavailable_stop(events, missing)
+            events, reshaped = events.slice(0, stop.index), reshaped.slice(0, stop.index)
+            unfit, lacking = unfit[: stop.index], lacking[: stop.index]
+        if reshaped.misfits and not letters_unfit:
             self._counts["cast_failures"] += sum(int(mask.sum()) for mask in reshaped.misfits.values())
-            return events, certain
-        cells: Bools = np.logical_or.reduce(list(reshaped.misfits.values()))
-        where = np.flatnonzero(cells)
-        names = ", ".join(reshaped.misfits)
-        self._leave_out(events, where, CAST_FAILURE, f"a value does not fit the type that it is cast to: {names}")
-        return events.take(np.flatnonzero(~cells)), min(certain, int(where[0]))
+        out = unfit | lacking
+        if not out.any():
+            return events, certain, stop
+        if unfit.any():
+            names = ", ".join(reshaped.misfits)
+            detail = f"a value does not fit the type that it is cast to: {names}"
+            self._leave_out(events, np.flatnonzero(unfit), CAST_FAILURE, detail)
+        if lacking.any():
+            names = ", ".join(missing)
+            detail = f"the source did not send the unchanged value of {names}"
+            self._leave_out(events, np.flatnonzero(lacking), UNAVAILABLE_VALUE, detail)
+        kept = events.take(np.flatnonzero(~out))
+        self._remember_left_out(events.take(np.flatnonzero(out)), np.flatnonzero(out), kept, row_keys)
+        return kept, min(certain, int(np.flatnonzero(out)[0])), stop
+
+    def _remember_left_out(
+        self, events: OrderedRows, where: Int64s, kept: OrderedRows, row_keys: tuple[str, ...]
+    ) -> None:
+        """What earlier rows say of the keys of these events is out of date; ``where`` they were among those kept."""
+        if not row_keys:
+            return
+        ranks = where - np.arange(len(where))
+        for keys, rank in zip(event_keys(events, row_keys), ranks.tolist(), strict=True):
+            for key in keys:
+                self._written.leave_out(key, self._written.count + written_before(kept, rank))
 
     def _project(self, events: OrderedRows, keys: tuple[str, ...]) -> tuple[OrderedRows, Projected | None, Stop | None]:
         """What lands of the events before the first that a computed column fails on; None where nothing does."""
@@ -320,34 +424,18 @@ class TableLander:
         return events, project(events, self._options, keys) if len(events) else None, stop
 
     def _fill(
-        self, events: OrderedRows, keys: tuple[str, ...], landing: frozenset[str], certain: int
-    ) -> tuple[OrderedRows, int, Stop | None]:
-        """Fill the values of ``landing`` columns that were not sent; where that cannot be done the policy decides."""
+        self, events: OrderedRows, landing: frozenset[str], row_keys: tuple[str, ...], left_out: Bools
+    ) -> tuple[OrderedRows, dict[str, Bools]]:
+        """Fill the values of ``landing`` columns that were not sent; says which cells of which columns stay empty."""
         unavailable = {name: mask for name, mask in events.unavailable.items() if name in landing}
+        self._fills = self._fills or bool(unavailable)
         events = replace(events, unavailable=unavailable)
-        if not unavailable and self._earlier is None:
-            return events, certain, None
-        if self._earlier is None:
-            self._earlier = EarlierValues(events.schema.key if self._history else keys, self._read_earlier)
-        events, missing = self._earlier.fill(events)
-        if not missing or self._options.on_unavailable is OnUnavailable.NULL:
-            return events, certain, None
-        cells: Bools = np.logical_or.reduce(list(missing.values()))
-        where = np.flatnonzero(cells)
-        first = int(where[0])
-        if self._options.on_unavailable is OnUnavailable.DEAD_LETTER:
-            names = ", ".join(missing)
-            self._leave_out(events, where, UNAVAILABLE_VALUE, f"the source did not send the unchanged value of {names}")
-            return events.take(np.flatnonzero(~cells)), min(certain, first), None
-        names = ", ".join(name for name, mask in missing.items() if mask[first])
-        stop = Stop.at(
-            events,
-            first,
-            "unavailable_value",
-            f"the source did not send the unchanged value of {names}, and no earlier row of the batch has it",
-            "set REPLICA IDENTITY FULL on the table (PostgreSQL), or choose another policies.on_unavailable",
-        )
-        return events.slice(0, first), certain, stop
+        if not self._fills:
+            return events, {}
+        # A record that was set aside may have been any event: no row is known to hold the latest value then.
+        keys = () if self._table in self._plan.doubtful else row_keys
+        letters = self._options.on_unavailable is OnUnavailable.DEAD_LETTER
+        return self._earlier.fill(events, keys, left_out, unfilled_left_out=letters)
 
     def _leave_out(self, events: OrderedRows, where: Int64s, reason: str, detail: str) -> None:
         for index in where.tolist():
@@ -364,24 +452,47 @@ class TableLander:
             )
 
     def _read_earlier(self, names: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
-        if self._file is None or self._schema is None:
+        if self._file is None:
             return
-        landed = {source: name for name, source in self._mapping.items()}
-        known = [name for name in names if name in landed]
-        for batch in self._file.read_back([*(landed[name] for name in known), *self._file.marker_columns()]):
-            found = dict(zip([*known, *self._file.marker_columns()], batch.columns, strict=True))
+        known = [name for name in dict.fromkeys(names) if name in self._landed_as]
+        for batch in self._file.read_back([self._landed_as[name] for name in known]):
+            found = dict(zip(known, batch.columns, strict=True))
             nothing = pa.nulls(batch.num_rows)
-            wanted = (*names, MARKER_COLUMN)
-            yield pa.RecordBatch.from_arrays([found.get(name, nothing) for name in wanted], names=list(wanted))
+            yield pa.RecordBatch.from_arrays([found.get(name, nothing) for name in names], names=list(names))
 
-    def _forget_retyped(self, incoming: tuple[IncomingColumn, ...], keys: tuple[str, ...]) -> None:
-        """Where a column's type has changed in this batch, its earlier values say nothing about the present ones."""
+    def _forget_retyped(
+        self,
+        events: OrderedRows,
+        incoming: tuple[IncomingColumn, ...],
+        evolution: Evolution,
+        row_keys: tuple[str, ...],
+    ) -> None:
+        """Where a column's type has changed in this batch, its earlier values say nothing about the present ones.
+
+        Nor does the file say what a column's values were that it holds in another form. Those are remembered from the
+        first one on, so that what can be filled in does not depend on where the events were cut.
+        """
         types = {column.source: column.type for column in incoming}
-        changed = [name for name, kind in types.items() if self._types.get(name, kind) != kind]
+        changed = {name for name, kind in types.items() if self._types.get(name, kind) != kind}
+        new = types.keys() - self._types.keys()
         self._types.update(types)
-        if changed and keys:
-            self._earlier = self._earlier or EarlierValues(keys, self._read_earlier)
-            for name in changed:
+        held = {
+            source: next(column.type for column in evolution.schema.columns if column.name == name)
+            for name, source in evolution.mapping.items()
+        }
+        keys_otherwise = any(
+            types.get(name) is None or types[name] != held[name] or (self._history and is_masked(name, self._options))
+            for name in row_keys
+        )
+        keys_changed = not changed.isdisjoint(row_keys)
+        for field in events.rows.schema:
+            name = field.name
+            # The placeholder is text or bytes; what such a column is cast to may be anything.
+            if name not in types or not (pa.types.is_string(field.type) or pa.types.is_binary(field.type)):
+                continue
+            otherwise = name in new and (types[name] != held[name] or keys_otherwise)
+            if name in changed or keys_changed or otherwise:
+                self._fills = True
                 self._earlier.begin_anew(name)
 
     def _note_changes(self, evolution: Evolution, events: OrderedRows, incoming: tuple[IncomingColumn, ...]) -> None:
@@ -409,7 +520,7 @@ class TableLander:
             offset=stop.offset,
             rebuild=stop.rebuild,
             run=events.run_ids[index].as_py() or "",
-            place=place_text((int(events.keys[index, 1]), int(events.keys[index, 2])), int(events.source_ms[index])),
+            place=place_text(position_at(events, index), int(events.source_ms[index])),
         )
         self._skip(events.slice(index, len(events)))
 
@@ -419,7 +530,8 @@ class TableLander:
         numbers, firsts = np.unique(places(events), return_index=True)
         for number, offset in zip(numbers.tolist(), events.offsets[firsts].tolist(), strict=True):
             topic, partition = place_of(events, number)
-            resume = self._resume.setdefault(topic, {})
+            ranges = self._plan.topics[topic].ranges
+            resume = self._resume.setdefault(topic, {number: end for number, (_, end) in ranges.items()})
             resume[partition] = min(offset, resume.get(partition, offset))
 
     def _state(self) -> TableState:
@@ -433,6 +545,7 @@ class TableLander:
             parked = msgspec.structs.replace(
                 parked, skipped=parked.skipped + self._skipped, resume=self._resume or parked.resume
             )
+        runs = tuple(self._progress.runs)[-KEPT_RUNS:]
         return msgspec.structs.replace(
             self._before,
             status=status,
@@ -443,7 +556,8 @@ class TableLander:
             sources=in_order(self._sources),
             snapshot=self._snapshot,
             partitions=self._progress.partitions,
-            streamed_runs=tuple(self._progress.runs)[-KEPT_RUNS:],
+            streamed_runs=runs,
+            run_starts={run: start for run, start in self._progress.run_starts.items() if run in runs},
             loaded=position_text(self._progress.loaded),
             gone=self._gone,
             dropped=self._dropped,
@@ -462,7 +576,8 @@ def _index_of(events: OrderedRows, stop: Stop) -> int:
     return int(np.flatnonzero((places(events) == number) & (events.offsets == stop.offset))[0])
 
 
-def _leaves_events_out(plan: BatchPlan, source: SourceTable) -> bool:
-    """Whether the settings drop operations without which a key may still be there when it is created again."""
-    decoding = plan.job.decode.rules.decoding_for(source)
-    return decoding is not None and not {Op.UPDATE, Op.DELETE, Op.TRUNCATE}.isdisjoint(decoding.excluded_operations)
+def _among(records: list[BadRecord], events: OrderedRows) -> list[BadRecord]:
+    """Those of the records that are among the events."""
+    topics = (events.topics[index] for index in events.topic_index.tolist())
+    known = set(zip(topics, events.partitions.tolist(), events.offsets.tolist(), strict=True))
+    return [record for record in records if (record.topic, record.partition, record.offset) in known]

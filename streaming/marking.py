@@ -12,9 +12,17 @@ import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.events import Bools, Int64s, Op, UInt64s
+from connectors.debezium.options import DecodeOptions
+from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.row_marker import RowMarker
 from streaming.policies import Markers
 from streaming.rows import Int32s, OrderedRows
+
+
+def leaves_events_out(decode: DecodeOptions, source: SourceTable) -> bool:
+    """Whether the settings drop operations without which a key may still be there when it is created again."""
+    decoding = decode.rules.decoding_for(source)
+    return decoding is not None and not {Op.UPDATE, Op.DELETE, Op.TRUNCATE}.isdisjoint(decoding.excluded_operations)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from connectors.errors import BridgeError
 from streaming.bad_records import settling
 from streaming.blobs import Blob, unpack
-from streaming.land import TableLander
+from streaming.guarded import GuardedLander
 from streaming.merging import merge_runs
 from streaming.plan import BatchPlan, ResultKind
 from streaming.results import failure_row, table_row
@@ -48,7 +48,7 @@ def merge_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: W
 
 def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDirectory) -> pa.RecordBatch:
     merged = rows.next_table()
-    lander: TableLander | None = None
+    lander: GuardedLander | None = None
     ends: dict[tuple[str, int], Blob] = {}
 
     def runs() -> Iterator[Blob]:
@@ -61,14 +61,15 @@ def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDi
         for ordered in merge_runs(runs()):
             if lander is None:
                 table, state = directory.find(ordered.table)
-                lander = TableLander(plan, ordered.table, table, state, worker.zone, direct=False)
+                lander = GuardedLander(plan, ordered.table, table, state, worker.zone, direct=False)
             lander.add(ordered)
         if lander is None:
             raise ValueError(f"no rows in the runs of {merged}")
         for (topic, partition), blob in ends.items():
             lander.set_carry(topic, partition, blob.carry)
+        result = lander.finish()
         settling(worker, again=plan.only is not None)(lander.left_out)
-        return table_row(lander.finish())
+        return table_row(result)
     except BaseException:
         if lander is not None:
             lander.abandon()

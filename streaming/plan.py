@@ -138,6 +138,8 @@ class BatchPlan:
         streamed_runs: connector runs known to have streamed, over all tables.
         doubtful: tables of which an earlier attempt at this batch found that a record was set aside.
         drops: source tables of which an earlier attempt at this batch found that they were dropped at the source.
+        passed_over: source tables of which events passed by while the settings left them out, and that the settings
+            carry by now.
         only: the landing zone's name of the one table whose events land, those of all others are none of this plan's
             business; None for a micro-batch, which lands all.
     """
@@ -152,6 +154,7 @@ class BatchPlan:
     streamed_runs: frozenset[str] = frozenset()
     doubtful: frozenset[str] = frozenset()
     drops: dict[tuple[str, str | None, str], Dropped] = field(default_factory=dict)
+    passed_over: frozenset[tuple[str, str | None, str]] = frozenset()
     only: str | None = None
 
     def lands(self, found: TableState) -> bool:
@@ -182,6 +185,7 @@ class TableResult(msgspec.Struct, frozen=True):
         clamped: cells changed by a type's range rule; ``notes``: schema changes and the like, for people.
         counts: what else the ledger adds to its counters.
         left_out: events set aside as dead letters because of their rows, per reason.
+        filled: whether a value that the source did not send was taken from an earlier row.
     """
 
     table: str
@@ -193,6 +197,7 @@ class TableResult(msgspec.Struct, frozen=True):
     clamped: int = 0
     counts: dict[str, int] = {}
     left_out: dict[str, int] = {}
+    filled: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -202,6 +207,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
     Attributes:
         epochs: how often the log positions fell for good, as after a failover or a reset of the source's log.
         table_changes: what its schema-change records tell.
+        passed_over: source tables of records that the settings leave out.
     """
 
     topic: str
@@ -211,6 +217,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
     bad: dict[str, int] = {}
     epochs: int = 0
     table_changes: tuple[TableChange, ...] = ()
+    passed_over: tuple[tuple[str, str | None, str], ...] = ()
 
 
 class Failure(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from connectors.debezium.schema import SourceTable
 from connectors.errors import Transient
 from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.state import Dropped, LedgerState, PlannedTopic, TopicOffsets
@@ -127,5 +128,8 @@ def plan_batch(
         streamed_runs=frozenset(run for table in tables.values() for run in table.streamed_runs),
         doubtful=doubtful,
         drops=dict(drops),
+        passed_over=frozenset(
+            source for source in state.passed_over if job.decode.rules.decoding_for(SourceTable(*source)) is not None
+        ),
         only=only,
     )

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from connectors.debezium.events import Int64s
 from connectors.debezium.merge_keys import PositionCarry
 from connectors.landing_zone.ledger.state import PartitionState, Phase, TableState
-from streaming.carry import carry_at, high_words, loaded_position, partition_state, table_high_water
+from streaming.carry import carry_at, high_words, loaded_position, partition_state, position_text, table_high_water
 from streaming.marking import HighWater, Proof, below
-from streaming.rows import OrderedRows
+from streaming.places import Place, place_of, places
+from streaming.rows import OrderedRows, position_at
+from streaming.run_starts import begun, first_streamed
 from streaming.snapshots import initial_rows
 from streaming.stops import streamed_runs
-
-
-class Place(NamedTuple):
-    """A partition that feeds the table."""
-
-    topic: str
-    partition: int
-
-
-def places(events: OrderedRows) -> Int64s:
-    """Topic and partition of each event as one number: the topic's index above, the partition in the low 32 bits."""
-    numbers: Int64s = events.topic_index.astype(np.int64) << 32 | events.partitions
-    return numbers
-
-
-def place_of(events: OrderedRows, number: int) -> Place:
-    """The partition behind a number of :func:`places`."""
-    return Place(events.topics[number >> 32], number & 0xFFFFFFFF)
 
 
 class TableProgress:
@@ -40,6 +21,7 @@ class TableProgress:
     Attributes:
         late: rows of this micro-batch behind what another partition had reached before it.
         runs: connector runs that have streamed, as the keys of a dict, oldest first.
+        run_starts: where they began to.
         loaded: the highest position of a loading snapshot's row; zeros before the first.
         source_ms: the latest time of an event at the source, milliseconds.
     """
@@ -47,6 +29,7 @@ class TableProgress:
     def __init__(self, state: TableState) -> None:
         self.late = 0
         self.runs = dict.fromkeys(state.streamed_runs)
+        self.run_starts = dict(state.run_starts)
         self.loaded = loaded_position(state)
         self.source_ms = state.source_ms
         self._high: HighWater | None = table_high_water(state)
@@ -110,6 +93,9 @@ class TableProgress:
         self.runs.update(dict.fromkeys(streamed_runs(events)))
         self.source_ms = max(self.source_ms, int(events.source_ms.max(initial=0)))
         numbers = places(events)
+        for run, index in first_streamed(events):
+            where, position = place_of(events, int(numbers[index])), position_text(position_at(events, index))
+            self.run_starts[run] = begun(self.run_starts.get(run), where, position)
         for number in np.unique(numbers).tolist():
             mine = np.flatnonzero(numbers == number)
             where = place_of(events, number)

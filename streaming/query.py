@@ -20,6 +20,7 @@ from connectors.landing_zone.ledger.state import LedgerState
 from streaming.action import spark_action
 from streaming.batch import BatchReport, run_batch
 from streaming.checkpoint import Checkpoint
+from streaming.lifecycle.retention import park_behind_retention
 from streaming.plan import JobOptions
 from streaming.runs import SOURCE_COLUMNS
 from streaming.startup import (
@@ -163,6 +164,7 @@ class _Landed:
 def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) -> None:
     present = job.describe()
     opened = job.open()
+    park_behind_retention(opened.ledger, present)
     check_topics(opened.ledger.state, present)
     settle_checkpoint(job.checkpoint, opened.ledger.state, present, drain=job.interval is None)
     job.begin(opened.ledger, present)

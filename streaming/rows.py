@@ -23,7 +23,8 @@ class OrderedRows:
     Attributes:
         topics: names that ``topic_index`` (int32 per row) points into.
         partitions: Kafka partition per row (int32).
-        keys: (n, 3) uint64 merge keys, see :func:`connectors.debezium.position.merge_keys`.
+        keys: (n, 3) uint64 merge keys, see :func:`connectors.debezium.position.merge_keys`; their running maximum
+            hides what ``positions`` (n, 2) says where the log's positions have fallen.
     """
 
     table: SourceTable
@@ -37,6 +38,7 @@ class OrderedRows:
     ops: Int8s
     offsets: Int64s
     keys: UInt64s
+    positions: UInt64s
     snapshots: Int8s
     run_ids: pa.StringArray
     source_ms: Int64s
@@ -64,6 +66,7 @@ class OrderedRows:
             ops=chunk.ops,
             offsets=chunk.offsets,
             keys=keys,
+            positions=chunk.positions,
             snapshots=chunk.snapshots,
             run_ids=chunk.run_ids,
             source_ms=chunk.source_ms,
@@ -95,6 +98,7 @@ class OrderedRows:
             ops=self.ops[start:stop],
             offsets=self.offsets[start:stop],
             keys=self.keys[start:stop],
+            positions=self.positions[start:stop],
             snapshots=self.snapshots[start:stop],
             run_ids=self.run_ids.slice(start, stop - start),
             source_ms=self.source_ms[start:stop],
@@ -120,6 +124,7 @@ class OrderedRows:
             ops=self.ops[order],
             offsets=self.offsets[order],
             keys=self.keys[order],
+            positions=self.positions[order],
             snapshots=self.snapshots[order],
             run_ids=self.run_ids.take(indexes),
             source_ms=self.source_ms[order],
@@ -127,6 +132,12 @@ class OrderedRows:
             old_keys=None if self.old_keys is None else self.old_keys.take(pa.array(by_place)),
             unavailable={name: mask[order] for name, mask in self.unavailable.items()},
         )
+
+
+def position_at(rows: OrderedRows, index: int) -> tuple[int, int]:
+    """The log position that the source gave one row, as two words; zeros where it gave none."""
+    high, low = rows.positions[index].tolist()
+    return high, low
 
 
 def concat(parts: list[OrderedRows]) -> OrderedRows:
@@ -153,6 +164,7 @@ def concat(parts: list[OrderedRows]) -> OrderedRows:
         ops=np.concatenate([part.ops for part in parts]),
         offsets=np.concatenate([part.offsets for part in parts]),
         keys=np.concatenate([part.keys for part in parts]),
+        positions=np.concatenate([part.positions for part in parts]),
         snapshots=np.concatenate([part.snapshots for part in parts]),
         run_ids=pa.concat_arrays([part.run_ids for part in parts]),
         source_ms=np.concatenate([part.source_ms for part in parts]),

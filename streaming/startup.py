@@ -27,6 +27,7 @@ from connectors.landing_zone.recovery import inspect_tables, recover
 from connectors.landing_zone.storage.protocol import Storage
 from connectors.landing_zone.vacuum import vacuum
 from streaming.checkpoint import Checkpoint, agrees, drainable
+from streaming.marking import leaves_events_out
 from streaming.plan import JobOptions
 from streaming.planning import require_same_topic
 from streaming.publishing import ZonePublisher, park_tables, settle, table_metadata, waiting_files
@@ -92,6 +93,7 @@ def open_zone(
     }
     park_tables(ledger, inspect_tables(zone, at_rest, threads=threads))
     park_excluded(ledger, job)
+    taint_incomplete(ledger, job)
     removed = vacuum(zone, state, ledger.state, threads=threads)
     if removed:
         _log.info("removed %d staged file(s) of attempts that were never committed", len(removed))
@@ -102,28 +104,46 @@ def open_zone(
 def park_excluded(ledger: Ledger, job: JobOptions) -> None:
     """Let the tables stand still that the settings leave out by now: the events that pass by would be missing for ever.
 
-    A table that is included again stays parked, so that nobody takes its mirror for complete.
+    A table that is included again stays parked, so that nobody takes its mirror for complete. Where several source
+    tables land in one, leaving out any of them is enough. A table without a folder of its present generation stays as
+    it is: :class:`streaming.lifecycle.rebuilding.Rebuilding` goes on with it once it is included again.
     """
     state = ledger.state
     excluded = {
-        name: table
+        name: (table, sources)
         for name, table in state.tables.items()
         if table.status not in (TableStatus.PARKED, TableStatus.DELETING, TableStatus.CLEARED)
-        and job.decode.rules.decoding_for(SourceTable(*table.source)) is None
+        and (sources := excluded_sources(table, job))
     }
     if not excluded:
         return
-    ledger.commit(Draft(tables={name: _excluded(table, state) for name, table in excluded.items()}))
+    ledger.commit(Draft(tables={name: _excluded(table, sources, state) for name, (table, sources) in excluded.items()}))
 
 
-def _excluded(table: TableState, state: LedgerState) -> TableState:
+def excluded_sources(table: TableState, job: JobOptions) -> tuple[str, ...]:
+    """The source tables of a table that the settings leave out, as ``database.schema.table``."""
+    sources = [SourceTable(*source) for source in dict.fromkeys((table.source, *table.sources))]
+    return tuple(f"{one.database}.{one}" for one in sources if job.decode.rules.decoding_for(one) is None)
+
+
+def _excluded(table: TableState, sources: tuple[str, ...], state: LedgerState) -> TableState:
     resume = resume_of(table, state.topics)
     topic, partition, offset = first_place(resume)
+    message = "the settings exclude the table since then, so its events are not landed"
+    remedy = (
+        "nothing, if the mirrored table may stay as it is; otherwise include it again, restart, and "
+        "`cdc-bridge resume CONFIG TABLE`"
+    )
+    if len(sources) < len(table.sources):
+        message = (
+            f"the settings exclude {', '.join(sources)} since then, whose rows are in the table, so none of its events "
+            "are landed"
+        )
+        remedy = "include it again, even if it is gone at the source, restart, and `cdc-bridge resume CONFIG TABLE`"
     parked = Parked(
         reason="excluded",
-        message="the settings exclude the table since then, so its events are not landed",
-        remedy="nothing, if the mirrored table may stay as it is; otherwise include it again, restart, and "
-        "`cdc-bridge resume CONFIG TABLE`",
+        message=message,
+        remedy=remedy,
         topic=topic,
         partition=partition,
         offset=offset,
@@ -131,6 +151,24 @@ def _excluded(table: TableState, state: LedgerState) -> TableState:
         skipped=0 if table.parked is None else table.parked.skipped,
     )
     return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)
+
+
+def taint_incomplete(ledger: Ledger, job: JobOptions) -> None:
+    """Take no row for new any more in tables of which the settings leave out updates, deletes or truncates.
+
+    What is left out reaches no lander: a batch with nothing else of the table would pass by without a trace.
+    """
+    incomplete = {
+        name: msgspec.structs.replace(table, tainted=True)
+        for name, table in ledger.state.tables.items()
+        if not table.tainted
+        and any(
+            leaves_events_out(job.decode, SourceTable(*source))
+            for source in dict.fromkeys((table.source, *table.sources))
+        )
+    }
+    if incomplete:
+        ledger.commit(Draft(tables=incomplete))
 
 
 def check_topics(state: LedgerState, present: Mapping[str, TopicDescription]) -> None:

@@ -18,7 +18,8 @@ from streaming.files import column_separator, file_extension
 from streaming.plan import TableOptions
 from streaming.policies import FileFormat, OnKeyChange, OnMissingKey, OnResnapshot, OnTruncate, OnTypeChange, TableMode
 from streaming.rows import OrderedRows
-from streaming.snapshots import SnapshotVerdict, Streamed, initial_rows, judge, snapshot_runs
+from streaming.run_starts import behind_own_stream
+from streaming.snapshots import SnapshotVerdict, Streamed, initial_rows, judge, loads, snapshot_runs
 
 
 @dataclass(frozen=True)
@@ -187,11 +188,29 @@ def loading_snapshot(
     return recorded
 
 
+def accepted_snapshot(
+    events: OrderedRows, recorded: SnapshotIdentity | None, streamed: frozenset[str]
+) -> SnapshotIdentity | None:
+    """The newest initial snapshot, where a second one is taken as well: its rows to come belong to it, too.
+
+    Args:
+        streamed: connector runs that have streamed; a snapshot of theirs may be one that somebody asked for.
+    """
+    for run in snapshot_runs(events):
+        if (
+            run.run_id is not None
+            and run.run_id not in streamed
+            and (recorded is None or recorded.run_id != run.run_id)
+        ):
+            recorded = loading_snapshot(events.slice(run.start, run.stop), None, streamed)
+    return recorded
+
+
 def load_rows(events: OrderedRows, snapshot: SnapshotIdentity | None) -> Bools:
     """Which rows belong to the snapshot that loads the table."""
     mask = np.zeros(len(events), np.bool_)
     for run in snapshot_runs(events):
-        if snapshot is not None and (snapshot.connector, snapshot.run_id) == (events.connector, run.run_id):
+        if loads(snapshot, events.connector, run.run_id):
             mask[run.start : run.stop] = True
     return mask
 
@@ -273,6 +292,14 @@ def _key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] 
     )
 
 
+AMBIGUOUS_REMEDY = (
+    "resync the table; or set policies.on_resnapshot to upsert, which accepts that rows stay that no longer exist at "
+    "the source, and resume it"
+)
+_NO_RUN = (
+    "rows of a snapshot arrived after the table had streamed, and without the header __debezium.context.runId a second "
+    "initial snapshot cannot be told from one that somebody asked for"
+)
 _DOUBLED = "the rows of a table without key were snapshotted again, and appending them would double every row"
 _DOUBLED_REMEDY = "resync the table, or declare its key columns in the settings and resync it"
 
@@ -297,17 +324,19 @@ def _snapshot_stop(
     rebuild = RebuildKind.KAFKA if options.on_resnapshot is OnResnapshot.REBUILD else None
     recorded = snapshot
     again = _first_behind_streaming(events) if keyless else None
-    for run in snapshot_runs(events):
-        if again is not None and run.start <= again < run.stop:
-            return Stop.at(events, again, "second_snapshot", _DOUBLED, _DOUBLED_REMEDY)
+    behind = behind_own_stream(events, streamed.starts)
+    for run in snapshot_runs(events, behind):
         earlier = events.slice(0, run.start)
         seen = Streamed(
             streamed.table or bool((~initial_rows(earlier)).any()),
             streamed.own.union(streamed_runs(earlier)),
             streamed.any,
         )
-        verdict = judge(run.run_id, recorded, events.connector, seen)
-        if keyless and verdict in (SnapshotVerdict.SECOND, SnapshotVerdict.BLOCKING):
+        verdict = judge(run.run_id, recorded, events.connector, seen, behind=bool(behind[run.start]))
+        told_apart = verdict is SnapshotVerdict.SECOND and run.run_id is not None
+        if again is not None and run.start <= again < run.stop and not told_apart:
+            return Stop.at(events, again, "second_snapshot", _DOUBLED, _DOUBLED_REMEDY)
+        if keyless and verdict not in (SnapshotVerdict.LOAD, SnapshotVerdict.UNKNOWN):
             return Stop.at(
                 events,
                 run.start,
@@ -316,6 +345,8 @@ def _snapshot_stop(
                 _DOUBLED_REMEDY,
                 rebuild if verdict is SnapshotVerdict.SECOND else None,
             )
+        if verdict is SnapshotVerdict.AMBIGUOUS:
+            return Stop.at(events, run.start, "ambiguous_snapshot", _NO_RUN, AMBIGUOUS_REMEDY)
         if verdict is SnapshotVerdict.SECOND:
             return Stop.at(
                 events,

@@ -1,27 +1,37 @@
 """Filling values that the source did not send (unchanged TOAST and LOB columns).
 
 The placeholder is never landed. A value that ``before`` did not hold either may stand in an earlier row of the same key
-in the same batch; where it does not, the table's policy decides.
+in the same batch; where it does not, the table's policy decides. An earlier row counts only as long as nothing can have
+changed the value behind it: a delete, a create, an event that was left out, or rows without the column end that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.events import Bools, Op
-from connectors.landing_zone.row_marker import COLUMN as MARKER_COLUMN
-from connectors.landing_zone.row_marker import RowMarker
+from streaming.earlier_rows import EarlierRows, Key
 from streaming.rows import OrderedRows
 
-# Columns by source name -> the rows of the batch that came before, in order, and their markers (NULL if unmarked).
+# Columns by source name -> the rows of the batch that came before, in order.
 ReadEarlier = Callable[[tuple[str, ...]], Iterator[pa.RecordBatch]]
 
-
 _UNKNOWN = object()
+
+
+@dataclass(frozen=True)
+class _Tracked:
+    """One column of the events at hand: its values and gaps, and what is known of it by key."""
+
+    name: str
+    values: list[object]
+    asked: Bools
+    known: dict[Key, object]
+    missing: Bools
 
 
 class EarlierValues:
@@ -31,92 +41,145 @@ class EarlierValues:
     then on memory grows with the number of keys in the batch times the size of the filled columns.
 
     Args:
-        keys: what tells the rows apart; without any, no row says which row is an earlier one of its own.
+        written: what is known of the rows that ``read_earlier`` yields.
+
+    Attributes:
+        filled: whether any value has been taken from an earlier row.
     """
 
-    def __init__(self, keys: tuple[str, ...], read_earlier: ReadEarlier) -> None:
-        self._keys = keys
+    def __init__(self, read_earlier: ReadEarlier, written: EarlierRows) -> None:
+        self.filled = False
+        self._keys: tuple[str, ...] = ()
         self._read_earlier = read_earlier
-        self._values: dict[str, dict[tuple[object, ...], object]] = {}
+        self._written = written
+        self._values: dict[str, dict[Key, object]] = {}
 
     def begin_anew(self, column: str) -> None:
         """Forget what is known of a column, and remember it from the next events on."""
         self._values[column] = {}
 
-    def fill(self, events: OrderedRows) -> tuple[OrderedRows, dict[str, Bools]]:
+    def fill(
+        self, events: OrderedRows, keys: tuple[str, ...], left_out: Bools, *, unfilled_left_out: bool
+    ) -> tuple[OrderedRows, dict[str, Bools]]:
         """Fill what can be filled.
+
+        Args:
+            keys: what tells the rows apart; without any, no row says which row is an earlier one of its own.
+            left_out: events that do not land whatever is found; nothing is filled in them.
+            unfilled_left_out: an event with a value that cannot be filled does not land either.
 
         Returns:
             the events with values filled in, and per column the mask of cells that stay unavailable.
         """
-        if not self._keys:
-            return _with_rows(events, events.rows), {
-                name: mask for name, mask in events.unavailable.items() if mask.any()
-            }
-        for name in events.unavailable:
-            if name not in self._values and events.unavailable[name].any():
+        if keys != self._keys:
+            for known in self._values.values():
+                known.clear()
+            self._keys = keys
+        if not keys:
+            wanted = (events.ops != Op.DELETE) & ~left_out
+            missing = {name: mask & wanted for name, mask in events.unavailable.items()}
+            return replace(events, unavailable={}), {name: mask for name, mask in missing.items() if mask.any()}
+        for name, mask in events.unavailable.items():
+            if name not in self._values and mask.any():
                 self._values[name] = self._from_earlier(name)
         if not self._values:
             return events, {}
-        row_keys = _tuples(events.rows, self._keys)
-        moved = {}
-        if events.old_keys is not None:
-            moved = dict(zip(events.key_changed.tolist(), _tuples(events.old_keys, self._keys), strict=True))
+        nothing = np.zeros(len(events), np.bool_)
+        tracked = [
+            _Tracked(
+                name,
+                events.rows.column(name).to_pylist(),
+                events.unavailable.get(name, nothing),
+                known,
+                np.zeros(len(events), np.bool_),
+            )
+            for name, known in self._values.items()
+            if name in events.rows.schema.names
+        ]
+        self._walk(events, tracked, left_out, unfilled_left_out=unfilled_left_out)
         columns = list(events.rows.columns)
-        missing: dict[str, Bools] = {}
-        for name, known in self._values.items():
-            index = events.rows.schema.get_field_index(name)
-            if index < 0:
-                continue
-            asked = events.unavailable.get(name, np.zeros(len(events), np.bool_))
-            columns[index], missing[name] = self._walk(columns[index], row_keys, moved, asked, events.ops, known)
+        for column in tracked:
+            index = events.rows.schema.get_field_index(column.name)
+            columns[index] = pa.array(column.values, columns[index].type)
         rows = pa.RecordBatch.from_arrays(columns, schema=events.rows.schema)
-        return _with_rows(events, rows), {name: mask for name, mask in missing.items() if mask.any()}
+        gaps = {column.name: column.missing for column in tracked if column.missing.any()}
+        return replace(events, rows=rows, unavailable={}), gaps
 
-    def _walk(
-        self,
-        column: pa.Array,
-        row_keys: list[tuple[object, ...]],
-        moved: dict[int, tuple[object, ...]],
-        asked: Bools,
-        ops: Iterable[int],
-        known: dict[tuple[object, ...], object],
-    ) -> tuple[pa.Array, Bools]:
-        values = column.to_pylist()
-        missing = np.zeros(len(values), np.bool_)
-        for index, (key, op) in enumerate(zip(row_keys, ops, strict=True)):
-            if op == Op.DELETE:
-                known.pop(key, None)
+    def _walk(self, events: OrderedRows, tracked: list[_Tracked], left_out: Bools, *, unfilled_left_out: bool) -> None:
+        names = {column.name for column in tracked}
+        absent = [known for name, known in self._values.items() if name not in names]
+        moved = _moved(events, self._keys)
+        for index, (key, op) in enumerate(zip(key_tuples(events.rows, self._keys), events.ops.tolist(), strict=True)):
+            old = moved.get(index)
+            _forget(absent, key, old)
+            if op == Op.DELETE or left_out[index]:
+                _forget([column.known for column in tracked], key, old)
                 continue
-            if index in moved:
-                # The row takes its values along; whatever had the new key before is gone.
-                before = known.pop(moved[index], _UNKNOWN)
-                known.pop(key, None)
-                if before is not _UNKNOWN:
-                    known[key] = before
-            if not asked[index]:
-                known[key] = values[index]
-            elif key in known:
-                values[index] = known[key]
-            else:
-                missing[index] = True
-        return pa.array(values, column.type), missing
+            for column in tracked:
+                self._take(column, index, key, old, created=op == Op.CREATE)
+            if unfilled_left_out and any(column.missing[index] for column in tracked):
+                _forget([column.known for column in tracked], key, old)
 
-    def _from_earlier(self, name: str) -> dict[tuple[object, ...], object]:
-        known: dict[tuple[object, ...], object] = {}
+    def _take(self, column: _Tracked, index: int, key: Key, old: Key | None, *, created: bool) -> None:
+        known = column.known
+        if old is not None:
+            # The row takes its values along; whatever had the new key before is gone.
+            before = known.pop(old, _UNKNOWN)
+            known.pop(key, None)
+            if before is not _UNKNOWN:
+                known[key] = before
+        elif created:
+            # A row that is made again is not the one that had the key before.
+            known.pop(key, None)
+        if not column.asked[index]:
+            known[key] = column.values[index]
+        elif key in known:
+            column.values[index] = known[key]
+            self.filled = True
+        else:
+            column.missing[index] = True
+
+    def _from_earlier(self, name: str) -> dict[Key, object]:
+        known: dict[Key, object] = {}
+        start = 0
         for batch in self._read_earlier((*self._keys, name)):
-            values = zip(batch.column(name).to_pylist(), batch.column(MARKER_COLUMN).to_pylist(), strict=True)
-            for key, (value, marker) in zip(_tuples(batch, self._keys), values, strict=True):
-                if marker == RowMarker.DELETE:
-                    known.pop(key, None)
-                else:
-                    known[key] = value
+            for rows, first, part in self._written.cut(batch, start):
+                if part.keys != self._keys or not part.columns.issuperset(self._keys):
+                    known.clear()
+                    continue
+                has_column = name in part.columns
+                values = rows.column(name).to_pylist()
+                for index, key in enumerate(key_tuples(rows, self._keys)):
+                    gone = part.gone is not None and part.gone[first - part.start + index]
+                    if gone or not has_column or self._written.outdated(key, first + index):
+                        known.pop(key, None)
+                    else:
+                        known[key] = values[index]
+            start += batch.num_rows
         return known
 
 
-def _tuples(batch: pa.RecordBatch, names: tuple[str, ...]) -> list[tuple[object, ...]]:
-    return list(zip(*(batch.column(name).to_pylist() for name in names), strict=True))
+def key_tuples(rows: pa.RecordBatch, names: tuple[str, ...]) -> list[Key]:
+    """Each row's values in these columns."""
+    return list(zip(*(rows.column(name).to_pylist() for name in names), strict=True))
 
 
-def _with_rows(events: OrderedRows, rows: pa.RecordBatch) -> OrderedRows:
-    return replace(events, rows=rows, unavailable={})
+def event_keys(events: OrderedRows, names: tuple[str, ...]) -> list[list[Key]]:
+    """Each event's key and, where it has changed, the one before."""
+    moved = _moved(events, names)
+    return [
+        [key, moved[index]] if index in moved else [key] for index, key in enumerate(key_tuples(events.rows, names))
+    ]
+
+
+def _moved(events: OrderedRows, names: tuple[str, ...]) -> dict[int, Key]:
+    if events.old_keys is None or not len(events.key_changed):
+        return {}
+    return dict(zip(events.key_changed.tolist(), key_tuples(events.old_keys, names), strict=True))
+
+
+def _forget(known_values: list[dict[Key, object]], key: Key, old: Key | None) -> None:
+    for known in known_values:
+        known.pop(key, None)
+        if old is not None:
+            known.pop(old, None)

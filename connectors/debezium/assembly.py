@@ -56,7 +56,7 @@ def pieces_of(batch: Batch, group: EventGroup) -> list[Piece]:
         batch.verdicts.skip(SkipReason.SIGNAL, len(group))
         return []
     if decoding is None:
-        batch.verdicts.skip(SkipReason.EXCLUDED_TABLE, len(group))
+        batch.verdicts.exclude(group.table, len(group))
         return []
     return _table_pieces(batch, group, ops, decoding)
 

@@ -86,6 +86,7 @@ class Decoder:
                 for row in sorted(batch.verdicts.schema_changes)
                 for change in read_table_changes(self._whole(values[row], row, framed), options.connector)
             ],
+            excluded=frozenset(batch.verdicts.excluded),
         )
 
     def _whole(self, value: bytes | None, row: int, framed: Framed) -> object:

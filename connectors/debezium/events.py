@@ -144,9 +144,11 @@ class Decoded:
 
     Attributes:
         table_changes: what the skipped schema-change records tell, in offset order.
+        excluded: the tables of records that were skipped because the settings leave their table out.
     """
 
     chunks: list[ChangeChunk] = field(default_factory=list)
     bad: list[BadRecord] = field(default_factory=list)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
     table_changes: list[TableChange] = field(default_factory=list)
+    excluded: frozenset[SourceTable] = frozenset()

@@ -146,6 +146,9 @@ class JsonCodec:
             bodies = [part.bodies[place] for place in places]
             rows = [part.rows[place] for place in places]
             return learned_groups(part.topic, origin, rows, bodies, keys, self._options, verdicts)
+        if layout is SkipReason.EXCLUDED_TABLE:
+            verdicts.exclude(origin.table, len(places))
+            return []
         if not isinstance(layout, (EnvelopeLayout, FlattenedLayout)):
             for place in places:
                 verdicts.settle(part.rows[place], layout)

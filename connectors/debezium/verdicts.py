@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from connectors.debezium.events import SkipReason
+from connectors.debezium.schema import SourceTable
 
 
 class BadReason(enum.StrEnum):
@@ -54,11 +55,13 @@ class Verdicts:
         bad: what is wrong, per index; the first decision about a record stays.
         skipped: number of records per reason.
         schema_changes: the skipped records that tell of a schema change.
+        excluded: the tables of the records that were skipped because the settings leave their table out.
     """
 
     bad: dict[int, Rejection] = field(default_factory=dict)
     skipped: Counter[SkipReason] = field(default_factory=Counter)
     schema_changes: list[int] = field(default_factory=list)
+    excluded: set[SourceTable] = field(default_factory=set)
 
     def reject(self, index: int, reason: BadReason, detail: str) -> None:
         self.bad.setdefault(int(index), Rejection(reason, detail))
@@ -71,6 +74,11 @@ class Verdicts:
                 self.schema_changes.append(int(index))
         else:
             self.reject(index, verdict.reason, verdict.detail)
+
+    def exclude(self, table: SourceTable, count: int) -> None:
+        """Skip ``count`` records of a table that the settings leave out."""
+        self.skip(SkipReason.EXCLUDED_TABLE, count)
+        self.excluded.add(table)
 
     def skip(self, reason: SkipReason, count: int = 1) -> None:
         if count:

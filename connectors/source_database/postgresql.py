@@ -100,6 +100,11 @@ def setting(database: SourceDatabase, name: str) -> str:
     return str(rows[0]["value"] or "")
 
 
+def database_name(database: SourceDatabase) -> str:
+    """The database's own name, which a pooler in between may call otherwise."""
+    return str(database.query("SELECT current_database() AS name")[0]["name"])
+
+
 def replicated_tables(database: SourceDatabase, tables: Sequence[DatabaseTable]) -> tuple[ReplicatedTable, ...]:
     """Those of the tables that exist, by name."""
     rows = database.query(_TABLES, schemas=[table.schema for table in tables], names=[table.name for table in tables])

@@ -64,21 +64,32 @@ class Snapshot:
     def rows_with(
         self, table: DatabaseTable, columns: Sequence[SourceColumn], key: Sequence[str], keys: Sequence[Sequence[Value]]
     ) -> Iterator[Columns]:
-        """The rows whose key columns have one of these values, written as :meth:`rows` delivers them."""
+        """The rows whose key columns, all among ``columns``, have one of these values, as :meth:`rows` delivers them.
+
+        A value that the database, given it as it was written, takes for another finds no row.
+        """
+        named = {column.name: column for column in columns}
         for first in range(0, len(keys), KEYS_AT_ONCE):
             wanted = [
-                sa.and_(
-                    *(
-                        _column(name) == sa.bindparam(None, value, type_=NullType())
-                        for name, value in zip(key, values, strict=True)
-                    )
-                )
+                has_key(self.database.kind, [named[name] for name in key], values)
                 for values in keys[first : first + KEYS_AT_ONCE]
             ]
             with self.database.errors(f"reading rows of {table}"):
                 rows = self.connection.execute(self._select(table, columns).where(sa.or_(*wanted))).all()
             if rows:
                 yield list(zip(*rows, strict=True))
+
+    def holding(self, table: DatabaseTable, columns: Sequence[SourceColumn]) -> tuple[SourceColumn, ...]:
+        """Those of the columns that are not NULL in every row."""
+        with self.database.errors(f"looking for values in {table}"):
+            return tuple(
+                column
+                for column in columns
+                if self.connection.execute(
+                    self._select(table, [column]).where(_column(column.name).is_not(None)).limit(1)
+                ).first()
+                is not None
+            )
 
     def _select(self, table: DatabaseTable, columns: Sequence[SourceColumn]) -> sa.Select[Any]:
         source = sa.table(quoted_name(table.name, quote=True), schema=quoted_name(table.schema, quote=True))
@@ -93,6 +104,21 @@ class Snapshot:
             # Its own text has six digits.
             return sa.type_coerce(sa.cast(written, sa.Double), NullType()).label(None)
         return written
+
+
+def has_key(kind: DatabaseKind, key: Sequence[SourceColumn], values: Sequence[Value]) -> sa.ColumnElement[bool]:
+    """The condition that key columns have these values, written as :meth:`Snapshot.rows` delivers them."""
+    return sa.and_(*(_has(kind, column, value) for column, value in zip(key, values, strict=True)))
+
+
+def _has(kind: DatabaseKind, column: SourceColumn, value: Value) -> sa.ColumnElement[bool]:
+    if value is None:
+        return _column(column.name).is_(None)
+    literal: Value | int = value
+    if kind is DatabaseKind.MYSQL and column.type.family is SourceType.BITS and isinstance(value, bytes):
+        # A bit field equals numbers, never the bytes as which it is sent.
+        literal = int.from_bytes(value, "big")
+    return _column(column.name) == sa.bindparam(None, literal, type_=NullType())
 
 
 @contextlib.contextmanager

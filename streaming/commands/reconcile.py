@@ -32,7 +32,7 @@ def reconcile(
 
     Rows that differ are read again from both sides until they agree, or are proven to differ although the mirror has
     everything up to then. Nothing is written anywhere. Exit code 0 if all tables are equal, 1 if any differs, 2 if it
-    cannot be known of some table, or an error.
+    cannot be known of some table, if there is no table to compare, or an error.
     """
     from connectors.errors import BridgeError
     from streaming.logs import log_nothing
@@ -59,5 +59,5 @@ def reconcile(
     verdicts = {one.verdict for one in done}
     if Verdict.DIFFERENT in verdicts:
         raise typer.Exit(DIFFERENT)
-    if Verdict.UNDECIDED in verdicts:
+    if not verdicts or Verdict.UNDECIDED in verdicts:
         raise typer.Exit(NOT_KNOWN)

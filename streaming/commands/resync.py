@@ -14,7 +14,12 @@ def resync(
     config: ConfigArgument,
     table: TableArgument,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Begin anew even if a rebuild of the table is under way.")
+        bool,
+        typer.Option(
+            "--restart",
+            help="Begin anew even if a rebuild of the table is under way, or if a history goes that no snapshot brings "
+            "back.",
+        ),
     ] = False,
     no_wait: NoWaitOption = False,
     as_json: JsonOption = False,

@@ -22,7 +22,7 @@ from connectors.landing_zone.storage.protocol import Storage
 from streaming.assemble import MustMerge, assemble
 from streaming.carry import partition_carry
 from streaming.files import delimited_format
-from streaming.land import TableLander
+from streaming.guarded import GuardedLander
 from streaming.plan import BatchPlan, JobOptions, TableOptions, TopicPlan
 from streaming.policies import FileFormat
 from streaming.results import Results
@@ -84,7 +84,7 @@ class Trial:
         name, known = TableDirectory(plan).find(chunk.table)
         carry = partition_carry(known.partitions.get(chunk.topic, {}).get(chunk.partition))
         keys, carry, _ = merge_keys(chunk.positions, chunk.snapshots, carry, self._job.lasting_fall)
-        lander = TableLander(plan, chunk.table, name, known, self._storage, direct=True)
+        lander = GuardedLander(plan, chunk.table, name, known, self._storage, direct=True)
         lander.add(OrderedRows.of_chunk(chunk, keys))
         lander.set_carry(chunk.topic, chunk.partition, carry)
         result = lander.finish()

@@ -74,7 +74,7 @@ class CatchUp:
         if table.status is not TableStatus.CATCHING_UP:
             return True
         ranges = chunk_of(ranges_to_land(table, ledger.state), self._chunk)
-        if not _filled(ranges):
+        if not _to_read(ranges):
             ledger.commit(Draft(tables={name: joined(table, going_on(table))}))
             return True
         try:
@@ -90,7 +90,7 @@ class CatchUp:
             self._job,
             ledger,
             opened.publisher,
-            self._outside.read(ranges),
+            self._outside.read(_to_read(ranges)),
             lambda landed: after_chunk(table, landed, ranges, ledger.state),
         )
         pass_failpoint(Failpoint.CATCH_UP_AFTER)
@@ -105,7 +105,8 @@ def ranges_to_land(table: TableState, state: LedgerState) -> dict[str, PlannedTo
         recorded = state.topics.get(topic)
         if recorded is None:
             continue
-        spans = {partition: (starts.get(partition, end), end) for partition, end in sorted(recorded.partitions.items())}
+        # A partition that was not known when the table stopped is new since then, and new ones begin at 0.
+        spans = {partition: (starts.get(partition, 0), end) for partition, end in sorted(recorded.partitions.items())}
         ranges[topic] = PlannedTopic(recorded.id, {number: (min(span), span[1]) for number, span in spans.items()})
     return ranges
 
@@ -134,8 +135,11 @@ def chunk_of(ranges: Ranges, limit: int) -> dict[str, PlannedTopic]:
 def going_on(table: TableState) -> TableState:
     """The table as its next event meets it.
 
-    Its rows get markers, whatever the load that was interrupted; only a generation that begins anew loads again.
+    Its rows get markers, whatever the load that was interrupted; only a generation that begins anew loads again. One
+    that waits for its snapshot still does.
     """
+    if table.rebuild is not None and table.rebuild.kind is RebuildKind.SNAPSHOT:
+        return replace(table, status=TableStatus.FILLING, parked=None)
     anew = table.rebuild is not None and table.rebuild.kind is RebuildKind.KAFKA and not any(table.rows)
     status = TableStatus.LOADING if anew else TableStatus.STREAMING
     return replace(table, status=status, parked=None)
@@ -169,7 +173,7 @@ def joined(before: TableState, landed: TableState) -> TableState:
 
 
 def require_records(ranges: Ranges, present: Mapping[str, TopicDescription], table: str) -> None:
-    """Return if Kafka holds the ranges.
+    """Return if Kafka holds the ranges; of a topic with nothing left to read nothing is asked.
 
     Raises:
         RecordsGoneError: retention has removed the beginning of one.
@@ -177,7 +181,7 @@ def require_records(ranges: Ranges, present: Mapping[str, TopicDescription], tab
         TopicRecreatedError: a topic was deleted and made again.
     """
     gone: list[str] = []
-    for topic, planned in ranges.items():
+    for topic, planned in _to_read(ranges).items():
         found = present.get(topic)
         if found is None:
             raise TopicNotFoundError(
@@ -199,8 +203,13 @@ def require_records(ranges: Ranges, present: Mapping[str, TopicDescription], tab
         )
 
 
-def _filled(ranges: Ranges) -> bool:
-    return any(start < end for topic in ranges.values() for start, end in topic.partitions.values())
+def _to_read(ranges: Ranges) -> dict[str, PlannedTopic]:
+    """The topics of which something is to be read; one that has landed wholly may be gone by now."""
+    return {
+        topic: planned
+        for topic, planned in ranges.items()
+        if any(start < end for start, end in planned.partitions.values())
+    }
 
 
 def _reached(ends: Mapping[str, Mapping[int, int]], state: LedgerState) -> bool:

@@ -23,7 +23,16 @@ from connectors.landing_zone.errors import (
     StorageDeniedError,
 )
 from connectors.landing_zone.ledger.state import TableState, TableStatus
-from connectors.landing_zone.requests import Action, Answer, Request, answer, remove_old_answers, waiting
+from connectors.landing_zone.requests import (
+    Action,
+    Answer,
+    Request,
+    answer,
+    answer_to,
+    remove_old_answers,
+    waiting,
+    withdraw,
+)
 from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.stopping import stop_table
 from streaming.query import Retries
@@ -177,6 +186,10 @@ class Chores:
         return bool(found.requests)
 
     def _answer(self, request: Request) -> None:
+        """Carry the request out and answer it; one whose answer was written before a crash is only taken out."""
+        if answer_to(self._opened.state, request.id) is not None:
+            withdraw(self._opened.state, request)
+            return
         given = self._carry_out(request)
         pass_failpoint(Failpoint.REQUEST_BEFORE_ANSWER)
         answer(self._opened.state, request, replace(given, answered_ms=self._now_ms()))

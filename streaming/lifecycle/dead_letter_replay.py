@@ -31,7 +31,7 @@ from streaming.batch import BatchReport
 from streaming.dead_letters.coordinates import Coordinates
 from streaming.dead_letters.decoding import DecodedLetter, decode_letter, letters_batch
 from streaming.explaining.trial import Trial
-from streaming.generation import Beginning
+from streaming.generation import Beginning, is_later
 from streaming.lifecycle import letter_refusals as why
 from streaming.lifecycle.answers import refused
 from streaming.lifecycle.later_events import LaterEvents, LeftOut
@@ -253,7 +253,7 @@ def _before_the_first_run(each: LeftOut, table: TableState) -> bool:
     """Whether it comes from before the second snapshot with which the table's generation begins."""
     if not table.first_run or each.chunk.run_ids[0].as_py() == table.first_run:
         return False
-    return int(each.chunk.source_ms[0]) <= table.first_ms
+    return not is_later(each.chunk, 0, table.first_position, table.first_ms)
 
 
 def _ranges(table: TableState, places: Iterable[Coordinates], state: LedgerState) -> Ranges:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from connectors.debezium.schema import SourceTable
+from connectors.kafka.errors import TopicNotFoundError
 from connectors.kafka.signals import (
     INCREMENTAL_SNAPSHOT,
     INITIAL_SNAPSHOT,
@@ -24,8 +26,8 @@ _WITH_DATABASE = frozenset({Connector.SQLSERVER, Connector.ORACLE, Connector.INF
 """Connectors whose tables' full names begin with the database (Debezium, "Sending signals")."""
 _FAILED_SCANS = frozenset({"NO_PRIMARY_KEY", "SKIPPED", "SQL_EXCEPTION", "UNKNOWN_SCHEMA"})
 _GIVEN_UP = frozenset({SnapshotProgress.ABORTED, SnapshotProgress.SKIPPED})
-_FAILED_SCANS = frozenset({"NO_PRIMARY_KEY", "SKIPPED", "SQL_EXCEPTION", "UNKNOWN_SCHEMA"})
-_GIVEN_UP = frozenset({SnapshotProgress.ABORTED, SnapshotProgress.SKIPPED})
+_SCANNED = "scanned_collection"
+"""The table, in what is told of the end of its scan."""
 _NOT_IN_TOPICS = re.compile(r"[^A-Za-z0-9._-]")
 
 
@@ -57,6 +59,20 @@ class Debezium:
             return known
         return tuple(sorted(topic for topic in self.topics() if topic.endswith(_suffix(table))))
 
+    def ends_of(self, table: TableState) -> dict[str, Mapping[int, int]]:
+        """High watermarks of the table's topics; one that was deleted has none, and nothing more comes from it.
+
+        Raises:
+            BridgeError: Kafka does not say; as :func:`connectors.kafka.watermarks.high_watermarks`.
+        """
+        ends: dict[str, Mapping[int, int]] = {}
+        for topic in self.topics_of(table):
+            try:
+                ends |= self.ends([topic])
+            except TopicNotFoundError:
+                continue
+        return ends
+
     def prefix_of(self, table: TableState) -> str | None:
         """The connector's topic prefix; None if neither the settings nor the topics' names tell it."""
         if self.prefix is not None:
@@ -79,9 +95,9 @@ class Debezium:
         return collection_pattern(schema, name)
 
 
-def snapshot_kind(keyless: bool, declared_keys: bool) -> SnapshotKind:
-    """Incremental, which needs a key that Debezium knows; else blocking."""
-    return SnapshotKind.BLOCKING if keyless or declared_keys else SnapshotKind.INCREMENTAL
+def snapshot_kind(keyless: bool, declared_keys: bool, history: bool) -> SnapshotKind:
+    """Incremental, which needs a key that Debezium knows; else blocking, as for a history, of which no key is known."""
+    return SnapshotKind.BLOCKING if keyless or declared_keys or history else SnapshotKind.INCREMENTAL
 
 
 def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) -> tuple[str, str] | None:
@@ -142,7 +158,7 @@ def snapshot_failure(told: Sequence[Notification], signal: str, kind: SnapshotKi
         if (
             one.progress is SnapshotProgress.TABLE_SCAN_COMPLETED
             and status in _FAILED_SCANS
-            and _concerns(one, "", collection, "scanned_collection")
+            and _concerns(one, "", collection, _SCANNED)
         ):
             return f"Debezium could not read the table: {status}"
     return None
@@ -151,28 +167,52 @@ def snapshot_failure(told: Sequence[Notification], signal: str, kind: SnapshotKi
 def snapshot_complete(told: Sequence[Notification], signal: str, kind: SnapshotKind, collection: str) -> bool:
     """Whether Debezium has sent the rows of the snapshot that was asked for; arguments as :func:`snapshot_failure`.
 
-    An incremental snapshot that joins one under way is told under the newest signal's id, so the table's own scan
-    counts. A blocking snapshot is told under an id of its own.
+    An incremental snapshot that joins one under way is not told to start: from then on the newest signal's id stands
+    for all. A scan of the table that was under way already may have begun before the signal, and the table is scanned
+    once more, so only the end of the whole tells. A blocking snapshot is told under an id of its own.
     """
+    about = _about(told, signal, kind)
+    match kind:
+        case SnapshotKind.INCREMENTAL:
+            return _incremental_complete(about, signal, collection)
+        case SnapshotKind.BLOCKING:
+            return _blocking_complete(about, told, signal, collection)
+        case _:
+            assert_never(kind)
+
+
+def _incremental_complete(about: Sequence[Notification], signal: str, collection: str) -> bool:
+    started = any(one.progress is SnapshotProgress.STARTED and one.id == signal for one in about)
+    taken_up = scanned = False
+    for one in about:
+        taken_up = taken_up or one.id == signal
+        if one.progress is SnapshotProgress.TABLE_SCAN_COMPLETED and _concerns(one, "", collection, _SCANNED):
+            scanned = scanned or taken_up
+        if scanned and started:
+            return True
+        if one.progress is SnapshotProgress.COMPLETED and (one.id == signal or scanned):
+            return True
+    return False
+
+
+def _blocking_complete(
+    about: Sequence[Notification], told: Sequence[Notification], signal: str, collection: str
+) -> bool:
+    scans = any(one.progress is SnapshotProgress.TABLE_SCAN_COMPLETED for one in told)
     scanned = False
-    for one in _about(told, signal, kind):
-        match one.progress:
-            case SnapshotProgress.TABLE_SCAN_COMPLETED:
-                scanned = scanned or _concerns(one, "", collection, "scanned_collection")
-            case SnapshotProgress.COMPLETED:
-                scans = any(each.progress is SnapshotProgress.TABLE_SCAN_COMPLETED for each in told)
-                if one.id == signal or (kind is SnapshotKind.BLOCKING and (scanned or not scans)):
-                    return True
-            case _:
-                continue
-    return scanned and kind is SnapshotKind.INCREMENTAL
+    for one in about:
+        if one.progress is SnapshotProgress.TABLE_SCAN_COMPLETED:
+            scanned = scanned or _concerns(one, "", collection, _SCANNED)
+        if one.progress is SnapshotProgress.COMPLETED and (one.id == signal or scanned or not scans):
+            return True
+    return False
 
 
 def rows_scanned(told: Sequence[Notification], collection: str) -> int | None:
     """How many rows the table's scan has read, once Debezium has said so."""
     for one in told:
         total = one.details.get("total_rows_scanned", "")
-        if total.isdigit() and _concerns(one, "", collection, "scanned_collection"):
+        if total.isdigit() and _concerns(one, "", collection, _SCANNED):
             return int(total)
     return None
 

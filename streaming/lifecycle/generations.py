@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from connectors.landing_zone.ledger.state import (
     Parked,
+    PartitionState,
     Rebuild,
     RebuildKind,
     SnapshotIdentity,
@@ -27,6 +28,7 @@ REBUILDING = "rebuild"
 """Reason of tables that stand still while they are rebuilt."""
 TRUNCATE = "truncate"
 SECOND_SNAPSHOT = "second_snapshot"
+AMBIGUOUS_SNAPSHOT = "ambiguous_snapshot"
 FROM_KAFKA = frozenset({TRUNCATE, SECOND_SNAPSHOT, "recreated", "dropped"})
 """Reasons of parked tables whose next generation begins with an event that Kafka holds."""
 
@@ -73,9 +75,11 @@ def deleting(table: TableState, kind: RebuildKind, reason: str, topics: Mapping[
     keyless = table.rebuild is not None and table.rebuild.keyless
     if table.schema:
         keyless = not table.keys and not table.history
+    truncated = before.place if before is not None and before.reason == TRUNCATE and before.place else table.truncated
     return replace(
         table,
         status=TableStatus.DELETING,
+        truncated=truncated,
         parked=parked,
         rebuild=Rebuild(kind=kind, reason=reason, connector=connector, keyless=keyless),
     )
@@ -99,6 +103,7 @@ def cleared(table: TableState, rebuild: Rebuild, starts: Resume, heard: Mapping[
         snapshot=None,
         partitions={},
         starts=starts,
+        truncated=table.truncated,
         tainted=True,
         parked=None,
         rebuild=replace(rebuild, heard=dict(heard)),
@@ -155,11 +160,39 @@ def from_kafka(table: TableState, rebuild: Rebuild, parked: Parked) -> TableStat
                 streamed_runs=runs[-KEPT_RUNS:],
                 first_run=first_run,
                 first_ms=source_ms,
+                first_position=parked.place[:32] if place >= _highest(table) else "",
                 tainted=True,
             )
         case _:
             begun = replace(begun, tainted=True)
     return replace(begun, parked=replace(parked, reason=REBUILDING, rebuild=None, resume=resume))
+
+
+def nothing_landed_behind(table: TableState, parked: Parked) -> bool:
+    """Whether no other partition than that of the parking event has landed what may lie behind it in the source's log.
+
+    Positions tell that only where there are any, and while they have not fallen.
+    """
+    place, _ = place_of_text(parked.place)
+    known = table.partitions.get(parked.topic, {}).get(parked.partition)
+    epoch = 0 if known is None else known.epoch
+    return all(
+        each.epoch == epoch and not each.below and bool(each.high) and _high(each) < place
+        for topic, partitions in table.partitions.items()
+        for partition, each in partitions.items()
+        if (topic, partition) != (parked.topic, parked.partition)
+    )
+
+
+def _highest(table: TableState) -> tuple[int, int]:
+    """The highest log position that the table's partitions have reached; zeros for none."""
+    partitions = (each for of_topic in table.partitions.values() for each in of_topic.values())
+    return max(map(_high, partitions), default=(0, 0))
+
+
+def _high(partition: PartitionState) -> tuple[int, int]:
+    position, _ = place_of_text(partition.high)
+    return position
 
 
 def _run_of(snapshot: SnapshotIdentity | None) -> tuple[str, ...]:
@@ -180,6 +213,7 @@ def _next_generation(table: TableState) -> TableState:
         starts={},
         first_run="",
         first_ms=0,
+        first_position="",
         truncated="",
         gone=(),
         ignored_values=0,

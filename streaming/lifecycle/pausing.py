@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
 from connectors.landing_zone.backoff import persist
 from connectors.landing_zone.ledger.draft import Draft
@@ -23,7 +22,7 @@ from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions
 from streaming.publishing import ZONE_REASON, table_metadata
 from streaming.resuming import first_place, resume_of
-from streaming.startup import OpenZone
+from streaming.startup import OpenZone, excluded_sources
 from streaming.wording import count_text
 
 _INCOMPLETE = (StopReason.SNAPSHOT_FAILED, f"{ZONE_REASON}foreign_folder")
@@ -43,6 +42,8 @@ class Pause:
         if table is None:
             return unknown_table(request)
         if table.status is TableStatus.PARKED and table.parked is not None:
+            if table.parked.rebuild is not None:
+                return self._not_rebuilt(request, table, table.parked)
             return accepted(
                 request,
                 f"{name} stands still already ({table.parked.reason}): {table.parked.message}",
@@ -70,6 +71,22 @@ class Pause:
         stopped = replace(table, status=TableStatus.PARKED, parked=parked)
         state = ledger.commit(Draft(tables={name: stopped}, handled=(request.id,)))
         return accepted(request, f"{name} stands still from version {state.version} on", state.version)
+
+    def _not_rebuilt(self, request: Request, table: TableState, parked: Parked) -> Answer:
+        """Keep a table where it stands whose rebuild has not begun yet."""
+        stays = replace(
+            parked,
+            rebuild=None,
+            remedy=f"`cdc-bridge resume CONFIG {request.table}` when it is to go on; the rebuild that the settings "
+            "ask for begins then",
+        )
+        state = self._ledger.commit(Draft(tables={request.table: replace(table, parked=stays)}, handled=(request.id,)))
+        return accepted(
+            request,
+            f"{request.table} stands still ({parked.reason}) and is not rebuilt for now, from version "
+            f"{state.version} on",
+            state.version,
+        )
 
 
 class Resume:
@@ -127,10 +144,11 @@ class Resume:
                 f"{name} was being rebuilt and is not complete: {parked.message}",
                 f"`cdc-bridge resync CONFIG {name}`, once the cause is mended",
             )
-        if self._job.decode.rules.decoding_for(SourceTable(*table.source)) is None:
+        excluded = excluded_sources(table, self._job)
+        if excluded:
             return refused(
                 request,
-                f"the settings that the driver runs with exclude {name}",
+                f"the settings that the driver runs with exclude {', '.join(excluded) if table.sources else name}",
                 "include the table again (tables.include, tables.exclude), restart the bridge, and resume it then",
             )
         return None

@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -34,10 +34,13 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
 )
 from connectors.landing_zone.removal import remove_folder, require_no_folder
+from streaming.lifecycle.asked_rebuilds import settings_ask
 from streaming.lifecycle.debezium import Debezium, refusal, snapshot_complete, snapshot_failure, snapshot_kind
 from streaming.lifecycle.generations import (
+    AMBIGUOUS_SNAPSHOT,
     FROM_KAFKA,
     SECOND_SNAPSHOT,
+    TRUNCATE,
     cleared,
     deleted,
     deleting,
@@ -45,12 +48,21 @@ from streaming.lifecycle.generations import (
     filling,
     from_kafka,
     never_filled,
+    nothing_landed_behind,
 )
 from streaming.lifecycle.stopping import StopReason, stop_table
 from streaming.plan import JobOptions
-from streaming.startup import OpenZone
+from streaming.policies import TableMode
+from streaming.run_starts import surely_initial
+from streaming.startup import OpenZone, excluded_sources
+from streaming.stops import AMBIGUOUS_REMEDY
 
 _log = logging.getLogger(__name__)
+
+_ELSEWHERE = (
+    "rows of a snapshot arrived under a connector run that had streamed other rows before; whether they are of a "
+    "second initial snapshot or of one that somebody asked for cannot be told, and nothing was removed"
+)
 
 LISTEN_SECONDS = 2.0
 """Between two looks for notifications about one table."""
@@ -84,6 +96,7 @@ class Rebuilding:
         self._release_ms = release_wait * 1000
         self._now_ms = now_ms
         self._clock = clock
+        self._waiting: set[str] = set()
         self._listened: dict[str, float] = {}
         self._complete: dict[str, Mapping[str, Mapping[int, int]]] = {}
 
@@ -96,6 +109,8 @@ class Rebuilding:
         """
         table = self._opened.ledger.state.tables[name]
         parked, rebuild = table.parked, table.rebuild
+        if excluded_sources(table, self._job):
+            return self._stand_still(name, table)
         if table.status is TableStatus.PARKED and parked is not None and parked.rebuild is not None:
             self._begin_as_asked(name, table, parked, parked.rebuild)
             return True
@@ -119,9 +134,14 @@ class Rebuilding:
 
         Args:
             handled: ids of the requests that this carries out.
+
+        Raises:
+            BridgeError: Kafka does not say where the topics end, which a snapshot needs; nothing was written.
         """
         ledger = self._opened.ledger
         after = deleting(ledger.state.tables[name], kind, reason, ledger.state.topics)
+        if kind is RebuildKind.SNAPSHOT:
+            self._debezium.ends_of(after)
         dropped = (name,) if name in ledger.state.pending else ()
         state = ledger.commit(Draft(tables={name: after}, dropped=dropped, handled=handled))
         pass_failpoint(Failpoint.REBUILD_BEGUN)
@@ -132,9 +152,53 @@ class Rebuilding:
         """Why the table can't be filled by a snapshot, and what to do; None if it can."""
         return refusal(self._debezium, name, table, keyless=_is_keyless(table))
 
+    def may_be_snapshotted(self, table: TableState) -> bool:
+        """Whether a table without key may still get rows of the blocking snapshot that was asked for to fill it."""
+        rebuild, debezium = table.rebuild, self._debezium
+        if rebuild is None or rebuild.kind is not RebuildKind.SNAPSHOT or not rebuild.keyless:
+            return False
+        if not rebuild.signal and table.status is not TableStatus.CLEARED:
+            return False
+        if debezium.notifications is None:
+            return True
+        told = debezium.notifications(rebuild.heard)
+        asked = (rebuild.signal, self._kind(table, rebuild), debezium.collection_of(table, rebuild))
+        return not snapshot_complete(told, *asked) and snapshot_failure(told, *asked) is None
+
+    def _stand_still(self, name: str, table: TableState) -> bool:
+        """A table that the settings leave out stays where it is until they include it: its snapshot would pass by.
+
+        What has landed before the snapshot is asked for may be deleted at the source meanwhile, so it goes first.
+        """
+        rebuild = table.rebuild
+        if (
+            rebuild is not None
+            and table.status in (TableStatus.DELETING, TableStatus.CLEARED)
+            and name not in self._waiting
+        ):
+            self._waiting.add(name)
+            _log.warning("%s is being rebuilt, but the settings exclude it: it waits until they include it again", name)
+        if rebuild is None or table.status is not TableStatus.CLEARED or not table.sequence:
+            return False
+        self.begin(name, rebuild.kind, rebuild.reason)
+        return True
+
     def _begin_as_asked(self, name: str, table: TableState, parked: Parked, kind: RebuildKind) -> None:
         """Begin the rebuild that the table's policy asks for, or leave it parked where that can't be done."""
-        if kind is RebuildKind.KAFKA and not kafka_tells(table, parked):
+        if not settings_ask(parked.reason, self._job.options_for(SourceTable(*table.source))):
+            stays = replace(
+                parked, rebuild=None, message=f"{parked.message}; the settings do not ask for its rebuild any more"
+            )
+            self._opened.ledger.commit(Draft(tables={name: replace(table, parked=stays)}))
+            return
+        tables = self._opened.ledger.state.tables.values()
+        if parked.reason == SECOND_SNAPSHOT and not surely_initial(parked, tables):
+            unclear = replace(
+                parked, reason=AMBIGUOUS_SNAPSHOT, message=_ELSEWHERE, remedy=AMBIGUOUS_REMEDY, rebuild=None
+            )
+            self._opened.ledger.commit(Draft(tables={name: replace(table, parked=unclear)}))
+            return
+        if kind is RebuildKind.KAFKA and not kafka_tells(table, parked, tables):
             kind = RebuildKind.SNAPSHOT
         why = self.refusal(name, table) if kind is RebuildKind.SNAPSHOT else None
         if why is None:
@@ -165,7 +229,7 @@ class Rebuilding:
             case RebuildKind.SNAPSHOT:
                 debezium = self._debezium
                 heard = {} if debezium.heard is None else debezium.heard()
-                ends = debezium.ends(debezium.topics_of(table))
+                ends = debezium.ends_of(table)
                 starts = {topic: dict(partitions) for topic, partitions in ends.items()}
                 ledger.commit(Draft(tables={name: cleared(table, rebuild, starts, heard)}))
             case _:
@@ -199,8 +263,10 @@ class Rebuilding:
         ledger.commit(Draft(tables={name: after}))
 
     def _kind(self, table: TableState, rebuild: Rebuild) -> SnapshotKind:
-        decoding = self._job.decode.rules.decoding_for(SourceTable(*table.source))
-        return snapshot_kind(rebuild.keyless, decoding is not None and bool(decoding.keys))
+        source = SourceTable(*table.source)
+        decoding = self._job.decode.rules.decoding_for(source)
+        history = self._job.options_for(source).mode is TableMode.HISTORY
+        return snapshot_kind(rebuild.keyless, decoding is not None and bool(decoding.keys), history)
 
     def _listen(self, name: str, table: TableState, rebuild: Rebuild) -> bool:
         """End the rebuild once its snapshot is complete and the ledger has passed Kafka's ends of that moment."""
@@ -224,7 +290,7 @@ class Rebuilding:
                 return True
             if not snapshot_complete(told, rebuild.signal, kind, collection):
                 return False
-            self._complete[name] = debezium.ends(debezium.topics_of(table))
+            self._complete[name] = debezium.ends_of(table)
         if not _passed(self._complete[name], ledger.state):
             return False
         self._complete.pop(name)
@@ -234,16 +300,26 @@ class Rebuilding:
         return True
 
 
-def kafka_tells(table: TableState, parked: Parked) -> bool:
+def kafka_tells(table: TableState, parked: Parked, tables: Collection[TableState]) -> bool:
     """Whether Kafka holds all of the generation that begins with the event which parked the table.
 
-    A second snapshot can be told from what came before it by its connector run alone, where several partitions feed
-    the table. Where several source tables land in one, an event of one of them says nothing about the others' rows.
+    A row that was inserted after a truncate may have landed from another partition before the truncate was read: the
+    rebuild would remove it, and the catch-up begins behind it.
+
+    A second snapshot is told from what came before it by its connector run; where rows of that run have landed from
+    another partition already, the rebuild would remove them, too. Where several source tables land in one, an event of
+    one of them says nothing about the others' rows.
+
+    Args:
+        tables: all that the ledger knows.
     """
     if parked.reason not in FROM_KAFKA or len(table.sources) > 1:
         return False
-    partitions = sum(len(offsets) for offsets in parked.resume.values())
-    return parked.reason != SECOND_SNAPSHOT or bool(parked.run) or partitions <= 1
+    if parked.reason == TRUNCATE:
+        return nothing_landed_behind(table, parked)
+    if parked.reason == SECOND_SNAPSHOT:
+        return surely_initial(parked, tables) and parked.run not in table.streamed_runs
+    return True
 
 
 def _is_keyless(table: TableState) -> bool:

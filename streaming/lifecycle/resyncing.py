@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from connectors.debezium.schema import SourceTable
-from connectors.landing_zone.ledger.state import RebuildKind, TableState, TableStatus
+from connectors.errors import Terminal
+from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
+from connectors.landing_zone.errors import TopicRecreatedError
+from connectors.landing_zone.ledger.state import Parked, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.requests import Answer, Request
 from streaming.assemble import NAME_COLLISION
 from streaming.lifecycle.answers import accepted, refused
-from streaming.lifecycle.generations import UNDER_WAY
+from streaming.lifecycle.catching_up import ranges_to_land, require_records
+from streaming.lifecycle.generations import UNDER_WAY, from_kafka
+from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.pausing import unknown_table
 from streaming.lifecycle.rebuilding import Rebuilding, kafka_tells
 from streaming.plan import JobOptions
 from streaming.startup import OpenZone
 
 RESTART = "restart"
-"""Argument of the request: begin anew even if a rebuild is under way."""
+"""Argument of the request: begin anew even if a rebuild is under way, or if the history in the table goes with it."""
 RESYNC = "resync"
 
 
 class Resync:
     """Carries out ``resync``."""
 
-    def __init__(self, opened: OpenZone, job: JobOptions, rebuilding: Rebuilding) -> None:
+    def __init__(self, opened: OpenZone, job: JobOptions, rebuilding: Rebuilding, outside: Outside) -> None:
         self._opened = opened
         self._job = job
+        self._outside = outside
         self._rebuilding = rebuilding
 
     def __call__(self, request: Request) -> Answer:
@@ -43,17 +49,33 @@ class Resync:
             return accepted(
                 request, f"{name} is being rebuilt already: it is {table.status.value}", ledger.state.version
             )
-        impossible = self._impossible(request, table)
-        if impossible is not None:
-            return impossible
+        refusal = self._impossible(request, table) or self._destructive(request, table)
+        if refusal is not None:
+            return refusal
         kind, reason = RebuildKind.SNAPSHOT, RESYNC
         why = self._rebuilding.refusal(name, table)
         if why is not None:
-            if table.status is not TableStatus.PARKED or table.parked is None or not kafka_tells(table, table.parked):
+            parked, tables = table.parked, ledger.state.tables.values()
+            if table.status is not TableStatus.PARKED or parked is None or not kafka_tells(table, parked, tables):
                 return refused(request, f"{name} cannot be rebuilt: {why[0]}", why[1])
-            kind, reason = RebuildKind.KAFKA, table.parked.reason
+            kind, reason = RebuildKind.KAFKA, parked.reason
+            gone = self._gone(name, table, parked)
+            if gone is not None:
+                return refused(
+                    request, f"{name} cannot be rebuilt from what Kafka holds: {gone.message}; and {why[0]}", why[1]
+                )
         state = self._rebuilding.begin(name, kind, reason, handled=(request.id,))
         return accepted(request, f"{name} is rebuilt from version {state.version} on", state.version)
+
+    def _gone(self, name: str, table: TableState, parked: Parked) -> Terminal | None:
+        """Why Kafka does not hold all that a next generation would be made of; None if it does."""
+        begun = from_kafka(table, Rebuild(RebuildKind.KAFKA, parked.reason), parked)
+        ranges = ranges_to_land(begun, self._opened.ledger.state)
+        try:
+            require_records(ranges, self._outside.topics(sorted(ranges)), name)
+        except (RecordsGoneError, TopicNotFoundError, TopicRecreatedError) as error:
+            return error
+        return None
 
     def _impossible(self, request: Request, table: TableState) -> Answer | None:
         name = request.table
@@ -74,6 +96,26 @@ class Resync:
                 request,
                 f"the settings that the driver runs with exclude {name}",
                 "include the table again (tables.include, tables.exclude), restart the bridge, and resync it then",
+            )
+        return None
+
+    def _destructive(self, request: Request, table: TableState) -> Answer | None:
+        """Why a rebuild would lose rows or land them twice, without need or without being asked to."""
+        name = request.table
+        if table.history and not request.arguments.get(RESTART):
+            return refused(
+                request,
+                f"{name} has every change as a row of its own, and a snapshot brings back only the rows of today: the "
+                "changes that have landed would be lost",
+                f"`cdc-bridge resync CONFIG {name} --restart`, if they may go",
+            )
+        if self._rebuilding.may_be_snapshotted(table):
+            return refused(
+                request,
+                f"{name} has no key, and Debezium has not said yet that the snapshot which it was asked for is over: "
+                "the rows of a second one would land beside those of the first",
+                "wait until `cdc-bridge status` shows the table streaming or its snapshot failed; if Debezium has lost "
+                "the signal, send it one for a blocking snapshot of the table, which fills it",
             )
         return None
 

@@ -72,7 +72,7 @@ def chores_for(
             handlers={
                 Action.PAUSE: Pause(opened.ledger),
                 Action.RESUME: Resume(opened, job, outside),
-                Action.RESYNC: Resync(opened, job, rebuilding),
+                Action.RESYNC: Resync(opened, job, rebuilding, outside),
                 Action.REPLAY_DEAD_LETTER: DeadLetterReplay(opened, job, letters, told.on_batch),
             },
             steps=(rebuilding, CatchUp(opened, job, outside, settings.trigger.max_offsets, told.on_batch)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -44,12 +44,15 @@ class ColumnPlan:
     Attributes:
         compared: key columns first.
         deleted: landed column that says that a row was deleted at the source; empty where such rows are gone.
+        unproven: source columns that should be in the mirror and cannot be compared: of a table in which one of them
+            holds a value, it is not known whether it is equal.
     """
 
     kind: DatabaseKind
     compared: tuple[ComparedColumn, ...]
     left_out: tuple[LeftOutColumn, ...]
     deleted: str = ""
+    unproven: tuple[SourceColumn, ...] = ()
 
     @property
     def key(self) -> tuple[ComparedColumn, ...]:
@@ -70,6 +73,7 @@ def plan_columns(
     masked: Sequence[str] = (),
     disguised: Sequence[str] = (),
     deleted: str = "",
+    excluded: Callable[[str], bool] = lambda name: False,
     rule: OutOfRange = OutOfRange.CLAMP,
     binary_mode: str | None = None,
 ) -> ColumnPlan:
@@ -80,6 +84,7 @@ def plan_columns(
         masked: glob patterns of columns that land masked; never key columns.
         disguised: glob patterns of columns whose values the bridge changes on the way, key columns too.
         deleted: landed column of soft deletes.
+        excluded: whether a source column is not to land, by the settings or the connector's configuration.
         rule: what the bridge does with dates that a landing file cannot hold.
         binary_mode: the connector's ``binary.handling.mode``; None where it is not known.
     """
@@ -88,6 +93,7 @@ def plan_columns(
     met = {by_name[column.source].name for column in pinned.columns if column.source in by_name}
     compared: list[ComparedColumn] = []
     left_out: list[LeftOutColumn] = []
+    unproven: dict[str, SourceColumn] = {}
     for column in pinned.columns:
         found = by_name.get(column.source)
         how = None if found is None else comparison(kind, found, type_from_text(column.type), rule, binary_mode)
@@ -99,18 +105,32 @@ def plan_columns(
             reason = "the database computes it, and Debezium sends such values only in snapshots"
         elif landed[column.source] > 1:
             reason = "its type changed, so its values are in several landed columns"
+            unproven[found.name] = found
         elif how is None:
             reason = f"no rule compares {found.type.text} with {column.type}"
+            unproven[found.name] = found
         else:
             compared.append(ComparedColumn(column.name, found, how, column.key))
             continue
         left_out.append(LeftOutColumn(column.name, reason))
-    left_out += [
-        LeftOutColumn(column.name, "it has not landed: excluded by the settings, or not in any event yet")
-        for column in source
-        if column.name not in met
-    ]
-    return ColumnPlan(kind, tuple(sorted(compared, key=lambda column: not column.key)), tuple(left_out), deleted)
+    for one in source:
+        if one.name in met:
+            continue
+        if excluded(one.name):
+            reason = "it is not to land: excluded by the settings or the connector"
+        elif one.generated:
+            reason = "it has not landed: the database computes it, and Debezium may not send such values"
+        else:
+            reason = "it has not landed: no event has had it yet"
+            unproven[one.name] = one
+        left_out.append(LeftOutColumn(one.name, reason))
+    return ColumnPlan(
+        kind,
+        tuple(sorted(compared, key=lambda column: not column.key)),
+        tuple(left_out),
+        deleted,
+        tuple(unproven.values()),
+    )
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from connectors.source_database.catalog import SourceColumn
 from streaming.reconciling.columns import ColumnPlan, LeftOutColumn
 from streaming.reconciling.index import KeyRange
 from streaming.reconciling.rows import Row
@@ -127,9 +128,26 @@ class TableOutcome:
         }
 
 
+def unless_unproven(outcome: TableOutcome, columns: Sequence[SourceColumn]) -> TableOutcome:
+    """The outcome, but undecided where it would be equal and these columns hold values that were not compared."""
+    if not columns or outcome.verdict is not Verdict.EQUAL:
+        return outcome
+    named = ", ".join(column.name for column in columns)
+    return replace(
+        outcome,
+        verdict=Verdict.UNDECIDED,
+        reason=f"what was compared is equal, but these columns hold values that could not be compared: {named}",
+    )
+
+
 def differs(source: Sequence[Row], mirrored: Sequence[Row]) -> bool:
     """Whether two bags of rows differ; NaN equals NaN."""
     return Counter(map(_comparable, source)) != Counter(map(_comparable, mirrored))
+
+
+def counted(found: Sequence[Difference]) -> dict[DifferenceKind, int]:
+    """How many differences there are of each kind that there is."""
+    return {kind: count for kind in DifferenceKind if (count := sum(one.kind is kind for one in found))}
 
 
 def difference(plan: ColumnPlan, source: Sequence[Row], mirrored: Sequence[Row]) -> Difference:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import glob
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 
 import msgspec
 
@@ -14,10 +15,12 @@ from connectors.errors import BridgeError, Terminal
 from connectors.kafka.topics import Admin, describe_topics
 from connectors.landing_zone.ledger.state import LedgerState, TableState
 from connectors.landing_zone.schema import PinnedSchema
+from connectors.source_database.captured import CapturedTable, captured_tables, captures_column
 from connectors.source_database.catalog import DatabaseTable, columns_of
 from connectors.source_database.database import SourceDatabase
 from connectors.source_database.kafka_connect import ConnectApi
 from connectors.source_database.location import DatabaseKind
+from connectors.source_database.postgresql import database_name
 from connectors.source_database.replication import reach_of
 from connectors.source_database.snapshot import snapshot
 from streaming.job_options import job_options
@@ -26,6 +29,7 @@ from streaming.plan import JobOptions
 from streaming.policies import TableMode
 from streaming.reconciling.columns import plan_columns
 from streaming.reconciling.coverage import Watch, standing_still
+from streaming.reconciling.never_landed import never_landed, source_table
 from streaming.reconciling.outcome import TableOutcome, Verdict
 from streaming.reconciling.table import Limits, Sides, Steps, TableComparison
 from streaming.settings import BridgeSettings, SettingsError
@@ -48,6 +52,9 @@ class Reconciliation:
         state: the ledger's, when the comparison began.
         tables: names in the landing zone.
         binary_mode: the connector's ``binary.handling.mode``; None where it is not known.
+        connector: its configuration; empty where it is not known.
+        captured: asks which tables the connector captures, so that those that have never landed are found; None
+            where some tables were asked for by name.
     """
 
     job: JobOptions
@@ -57,6 +64,8 @@ class Reconciliation:
     tables: tuple[str, ...]
     limits: Limits
     binary_mode: str | None = None
+    connector: Mapping[str, str] = field(default_factory=dict)
+    captured: Callable[[], Sequence[CapturedTable] | None] | None = None
 
 
 def prepare(settings: BridgeSettings, tables: Sequence[str], limits: Limits, *, settle: float) -> Reconciliation:
@@ -105,19 +114,23 @@ def prepare(settings: BridgeSettings, tables: Sequence[str], limits: Limits, *, 
         _named(head, tables),
         limits,
         None if config is None else config.get("binary.handling.mode", "bytes"),
+        config or {},
+        None if tables else lambda: captured_tables(database, None if connect is None else connect.config()),
     )
 
 
 def reconcile(work: Reconciliation, steps: Steps) -> Iterator[TableOutcome]:
-    """Compare the tables; a table that cannot be compared is undecided and says why."""
+    """Compare the tables; a table that cannot be compared, or has never landed, is undecided and says why."""
     for name in work.tables:
         began = time.monotonic()
         outcome = _compared(work, name, steps)
         yield replace(outcome, seconds=time.monotonic() - began)
+    if work.captured is not None:
+        yield from never_landed(work.captured, work.job.decode, work.database, work.state)
 
 
 def _compared(work: Reconciliation, name: str, steps: Steps) -> TableOutcome:
-    source = source_table(work.state.tables[name], work.database.kind)
+    source = source_table(work.state.tables[name].source, work.database.kind)
     undecided = TableOutcome(name, str(source), Verdict.UNDECIDED)
     still = standing_still(work.state, name)
     if still is not None:
@@ -148,6 +161,9 @@ def _table(work: Reconciliation, name: str, head: LedgerState, source: DatabaseT
         return TableOutcome(
             name, str(source), Verdict.UNDECIDED, reason="it lands every change as a row (mode: history), not its rows"
         )
+    elsewhere = _elsewhere(work.database, state)
+    if elsewhere:
+        return TableOutcome(name, str(source), Verdict.UNDECIDED, reason=elsewhere)
     plan = plan_columns(
         work.database.kind,
         columns,
@@ -155,6 +171,7 @@ def _table(work: Reconciliation, name: str, head: LedgerState, source: DatabaseT
         masked=options.mask,
         disguised=[*options.hashed, *options.encrypted, *(glob.escape(column) for column, _ in options.casts)],
         deleted=options.soft_delete,
+        excluded=lambda column: _excluded(work, SourceTable(*state.source), source, column),
         rule=work.job.decode.out_of_range,
         binary_mode=work.binary_mode,
     )
@@ -172,12 +189,24 @@ def _table(work: Reconciliation, name: str, head: LedgerState, source: DatabaseT
     return replace(outcome, notes=tuple(_notes(state)))
 
 
-def source_table(state: TableState, kind: DatabaseKind) -> DatabaseTable:
-    """The table as its database names it."""
-    database, schema, name = state.source
-    if kind is DatabaseKind.POSTGRESQL:
-        return DatabaseTable(schema or "public", name)
-    return DatabaseTable(database or schema or "", name)
+def _excluded(work: Reconciliation, table: SourceTable, source: DatabaseTable, column: str) -> bool:
+    options, decoding = work.job.options_for(table), work.job.decode.rules.decoding_for(table)
+    if decoding is not None and decoding.declared and column not in {one.name for one in decoding.declared}:
+        return True
+    taken = not options.include or any(fnmatchcase(column, pattern) for pattern in options.include)
+    if not taken or any(fnmatchcase(column, pattern) for pattern in options.exclude):
+        return True
+    return not captures_column(work.connector, source, column)
+
+
+def _elsewhere(database: SourceDatabase, state: TableState) -> str:
+    """Why this is not the database that the table comes from; empty where it is, or its events don't say."""
+    wanted = state.source[0]
+    if database.kind is not DatabaseKind.POSTGRESQL or not wanted:
+        # MySQL's and MariaDB's database is part of the table's name.
+        return ""
+    found = database_name(database)
+    return "" if found == wanted else f"it comes from the database {wanted}, and source.database.url is {found}"
 
 
 def _notes(state: TableState) -> Iterator[str]:

@@ -106,6 +106,8 @@ def landed_key(plan: ColumnPlan, row: Row) -> tuple[Value, ...]:
 
 
 def _literal(kind: DatabaseKind, column: ComparedColumn, value: object) -> Value:
+    if column.source.type.family is SourceType.BITS and value is not None:
+        return _bits_literal(kind, column, value)
     match value:
         case None | str():
             return value
@@ -118,6 +120,21 @@ def _literal(kind: DatabaseKind, column: ComparedColumn, value: object) -> Value
             return value.isoformat(" ") + zone
         case _:
             return str(value)
+
+
+def _bits_literal(kind: DatabaseKind, column: ComparedColumn, value: object) -> Value:
+    """Bits that landed as a number, a truth value, digits or little-endian bytes, as the database sends them."""
+    width = column.source.type.length or 1
+    match value:
+        case bytes():
+            number = int.from_bytes(value, "little")
+        case int():
+            number = int(value)
+        case _:
+            number = int(str(value), 2)
+    if kind is DatabaseKind.MYSQL:
+        return number.to_bytes(-(-width // 8), "big")
+    return format(number, "b").zfill(width)
 
 
 def _written(values: Sequence[Value]) -> pa.Array:

@@ -1,7 +1,7 @@
 """Comparing one table while both sides move.
 
 1. The mirror is read as it is (M), then the whole source in one snapshot, range by range: candidates are the keys whose
-   rows differ.
+   rows differ. Those that the same snapshot does not find by their own key can't be followed, and stay undecided.
 2. The candidates' rows are read again from the source, at a place L of its log. Those that equal M now are settled.
 3. The mirror is awaited until it covers L, and the files that have come since M are looked through. A candidate that
    is in none of them differs for good: the mirror has had every event up to L, none of them was about this key, and so
@@ -13,23 +13,24 @@ So lag is never taken for a difference: what cannot be proven within the time is
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.replay import Progress
 from connectors.landing_zone.storage.protocol import Storage
 from connectors.source_database.catalog import DatabaseTable, SourceColumn
 from connectors.source_database.position import LogPosition
-from connectors.source_database.snapshot import BATCH_ROWS, Columns, Value
+from connectors.source_database.snapshot import BATCH_ROWS, Value
 from streaming.reconciling.columns import ColumnPlan
 from streaming.reconciling.coverage import Covered, Uncovered, Watch
 from streaming.reconciling.index import KeyRange, MirrorIndex
 from streaming.reconciling.mirror import Mirror, apply_later, later_rows, read_mirror
-from streaming.reconciling.outcome import Difference, DifferenceKind, TableOutcome, Verdict, difference, differs
+from streaming.reconciling.moment import Moment
+from streaming.reconciling.outcome import TableOutcome, Verdict, counted, difference, differs, unless_unproven
 from streaming.reconciling.rows import Row, landed_key, source_rows
+from streaming.wording import count_text
 
 MOST_CANDIDATES = 100_000
 """Differing keys that are followed; of more, the first so many."""
@@ -51,21 +52,6 @@ class Limits:
     rounds: int = 5
     shown: int = 20
     batch: int = BATCH_ROWS
-
-
-class Moment(Protocol):
-    """One moment of the database, see :class:`connectors.source_database.snapshot.Snapshot`."""
-
-    @property
-    def position(self) -> LogPosition | None: ...
-
-    def rows(
-        self, table: DatabaseTable, columns: Sequence[SourceColumn], order: Sequence[str], batch: int
-    ) -> Iterator[Columns]: ...
-
-    def rows_with(
-        self, table: DatabaseTable, columns: Sequence[SourceColumn], key: Sequence[str], keys: Sequence[Sequence[Value]]
-    ) -> Iterator[Columns]: ...
 
 
 @dataclass(frozen=True)
@@ -92,11 +78,17 @@ class Steps:
 
 @dataclass
 class _Candidates:
-    """Differing keys by hash: the key as the database takes it, and the landed rows."""
+    """Differing keys by hash: the key as the database takes it, and the landed rows.
+
+    Attributes:
+        left_out: keys beyond the most that are followed.
+        lost: keys by which the database does not find the row that has them.
+    """
 
     keys: dict[int, tuple[Value, ...]] = field(default_factory=dict)
     landed: dict[int, list[Row]] = field(default_factory=dict)
     left_out: int = 0
+    lost: int = 0
 
     def add(self, identity: int, key: tuple[Value, ...]) -> None:
         if identity in self.keys:
@@ -106,6 +98,10 @@ class _Candidates:
         else:
             self.keys[identity] = key
 
+    def lose(self, identities: Sequence[int]) -> None:
+        self.lost += len(identities)
+        _drop(self, identities)
+
 
 @dataclass
 class _Scan:
@@ -113,6 +109,7 @@ class _Scan:
     ranges: int = 0
     differing_ranges: int = 0
     differing: list[KeyRange] = field(default_factory=list)
+    unproven: tuple[SourceColumn, ...] = ()
 
 
 class TableComparison:
@@ -168,7 +165,7 @@ class TableComparison:
         # Nothing but the candidates is needed from here on.
         number = mirror.number
         del mirror
-        return self._settle(outcome, candidates, number)
+        return unless_unproven(self._settle(outcome, candidates, number), scan.unproven)
 
     def _scan(self, mirror: Mirror) -> tuple[_Scan, _Candidates]:
         """Meet every row of the source with the mirror's, in one snapshot."""
@@ -186,6 +183,10 @@ class TableComparison:
                 for row in differing.tolist():
                     candidates.add(int(rows.identity[row]), self._written_key(columns, row))
                 self._steps.on_rows(self._name, scan.rows, mirror.table.num_rows)
+            scan.unproven = seen.holding(self._table, self._plan.unproven)
+            if self._plan.key and candidates.keys:
+                found = self._read_again(seen, candidates)
+                candidates.lose([one for one in candidates.keys if one not in found])
         unmet = index.unmet().tolist()
         known = unmet[:MOST_CANDIDATES]
         landed = index.rows_of(known)
@@ -236,13 +237,17 @@ class TableComparison:
         found = [difference(self._plan, ours, theirs) for ours, theirs in proven]
         if candidates.left_out:
             reason = reason or f"more than {MOST_CANDIDATES:,} keys differ; {candidates.left_out:,} were not followed"
-        open_keys = len(candidates.keys) + candidates.left_out
+        if candidates.lost:
+            reason = (
+                reason or f"the database does not find {count_text(candidates.lost, 'differing row')} by its own key"
+            )
+        open_keys = len(candidates.keys) + candidates.left_out + candidates.lost
         verdict = Verdict.DIFFERENT if found else Verdict.UNDECIDED if open_keys else Verdict.EQUAL
         return replace(
             outcome,
             verdict=verdict,
             reason=reason,
-            counts=_counts(found),
+            counts=counted(found),
             shown=tuple(itertools.islice(found, self._limits.shown)),
             undecided=open_keys,
         )
@@ -285,7 +290,3 @@ def _drop(candidates: _Candidates, identities: Iterable[int]) -> None:
     for identity in identities:
         candidates.keys.pop(identity)
         candidates.landed.pop(identity, None)
-
-
-def _counts(found: Sequence[Difference]) -> dict[DifferenceKind, int]:
-    return {kind: count for kind in DifferenceKind if (count := sum(one.kind is kind for one in found))}

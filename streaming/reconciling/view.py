@@ -19,6 +19,8 @@ from streaming.wording import count_text, seconds_text
 _STYLES = {Verdict.EQUAL: "green", Verdict.UNDECIDED: "yellow", Verdict.DIFFERENT: "bold red"}
 _CELL = 60
 
+NO_TABLE = "There is no table yet: nothing was compared."
+
 
 class ComparisonProgress:
     """A bar over what is done with one table after the other; only on a terminal."""
@@ -126,4 +128,4 @@ def _cell(text: str | None) -> str:
 
 def _sum(outcomes: list[TableOutcome]) -> str:
     counts = {verdict: sum(one.verdict is verdict for one in outcomes) for verdict in Verdict}
-    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict) if outcomes else "There is no table yet."
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict) if outcomes else NO_TABLE

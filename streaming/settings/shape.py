@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Protocol
 
@@ -93,9 +93,9 @@ def cast_problems(casts: Mapping[str, str], declared: Mapping[str, str]) -> Iter
 
 
 def added_problems(
-    added: Mapping[str, str], declared: Mapping[str, str], soft_delete: str | None
+    added: Mapping[str, str], declared: Mapping[str, str], soft_delete: str | None, metadata: Collection[str]
 ) -> Iterator[tuple[KeyPath, str]]:
-    """Expressions that are none, and names that are taken."""
+    """Expressions that are none, and names that are taken; ``metadata`` has those of the metadata columns."""
     for name, text in added.items():
         try:
             check_expression(text)
@@ -103,10 +103,14 @@ def added_problems(
             yield ("add", name), str(error)
         if name in declared:
             yield ("add", name), "is a declared column already: give the added one another name"
+        if name in metadata:
+            yield ("add", name), "is a metadata column already: give the added one another name"
         if name == soft_delete:
             yield ("add", name), "is the column of soft_delete already: give the added one another name"
     if soft_delete is not None and soft_delete in declared:
         yield ("soft_delete", "column"), "is a declared column already: give it another name"
+    if soft_delete is not None and soft_delete in metadata:
+        yield ("soft_delete", "column"), "is a metadata column already: give it another name"
 
 
 def disguise_problems(lists: Mapping[str, Sequence[str]]) -> Iterator[tuple[KeyPath, str]]:

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from connectors.debezium.declared import parse_column
 from connectors.debezium.errors import ColumnDeclarationError
+from streaming.columns import HISTORY_COLUMNS
 from streaming.policies import (
     Compaction,
     FileFormat,
@@ -175,7 +176,9 @@ class TableSettings(Section):
 
     def _shape_problems(self) -> Iterator[tuple[KeyPath, str]]:
         yield from cast_problems(self.casts, self.declared)
-        yield from added_problems(self.add, self.declared, self.soft_delete.column)
+        history = HISTORY_COLUMNS if self.mode is TableMode.HISTORY else ()
+        metadata = {self.metadata_prefix + kind.value for kind in (*history, *self.metadata_columns)}
+        yield from added_problems(self.add, self.declared, self.soft_delete.column, metadata)
         yield from disguise_problems(
             {"hash": self.columns.hashed, "encrypt": self.columns.encrypted, "mask": self.columns.mask}
         )

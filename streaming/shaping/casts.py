@@ -62,6 +62,21 @@ def soft_cast(column: Column, target: pa.DataType) -> Cast:
     return Cast(values, failed)
 
 
+def exact_cast(column: Column, target: pa.DataType) -> Cast:
+    """As :func:`soft_cast`, for values that have to stay apart: one that does not turn back into itself does not fit.
+
+    So two different values never become one: neither ``7`` and ``007``, nor floats that are rounded.
+    """
+    if column.type == target:
+        return Cast(column)
+    values = soft_cast(column, target).values
+    values = _where(pc.equal(soft_cast(values, column.type).values, column), values)
+    if values.null_count == column.null_count:
+        return Cast(values)
+    failed: Bools = np.asarray(values.is_null()) & np.asarray(column.is_valid())
+    return Cast(values, failed)
+
+
 def _converted(column: Column, target: pa.DataType) -> Column:
     source = column.type
     if pa.types.is_string(target):
@@ -92,6 +107,7 @@ def _where(mask: Column, column: Column) -> Column:
 
 def _number(column: Column, target: pa.DataType) -> Column:
     if pa.types.is_boolean(target):
+        column = _roomy(column)
         zero, one = pa.scalar(0, pa.int16()).cast(column.type), pa.scalar(1, pa.int16()).cast(column.type)
         known = pc.or_(pc.equal(column, zero), pc.equal(column, one))
         return _where(known, pc.equal(column, one))
@@ -106,10 +122,18 @@ def _number(column: Column, target: pa.DataType) -> Column:
             return column.cast(target, safe=False)
         return _each_once(column, lambda number: _nearest_decimal(number, target), target)
     if pa.types.is_decimal(column.type):
-        kept = pa.scalar(0, pa.int16()) if pa.types.is_integer(target) else pa.scalar(target.scale, pa.int16())
-        if column.type.scale > kept.as_py():
-            column = _where(pc.equal(pc.round(column, ndigits=kept.as_py()), column), column)
+        kept = 0 if pa.types.is_integer(target) else target.scale
+        if column.type.scale > kept:
+            exact = _roomy(column)
+            column = _where(pc.equal(pc.round(exact, ndigits=kept), exact), column)
     return _by_polars(column, target)
+
+
+def _roomy(column: Column) -> Column:
+    """Decimals with digits to spare: rounding up, or the number one, needs more of them than their type may have."""
+    if not pa.types.is_decimal(column.type):
+        return column
+    return column.cast(pa.decimal256(76, max(column.type.scale, 0)))
 
 
 def _nearest_decimal(number: float, target: pa.DataType) -> Decimal | None:
@@ -214,7 +238,9 @@ def _decimal(text: str, precision: int, scale: int) -> Decimal | None:
             return Decimal(0)
         kept = len(digits) + int(exponent) + scale
         # Digits behind the scale must be zeros.
-        return number if kept <= precision and not any(digits[max(kept, 0) :]) else None
+        if kept > precision or any(digits[max(kept, 0) :]):
+            return None
+        return number.quantize(Decimal(1).scaleb(-scale), context=_DIGITS)
     except InvalidOperation:
         return None
 

@@ -7,6 +7,7 @@ any other is refused, as are the words for the present time and queries.
 
 from __future__ import annotations
 
+import json
 import re
 
 import polars as pl
@@ -86,6 +87,34 @@ def check_expression(text: str) -> None:
         raise ValueError(f"is not a SQL expression: {_first_line(error)}") from None
     if not isinstance(parsed, pl.Expr):
         raise TypeError("one text gave several expressions")
+    if "replace" in bare.lower() and _replaces_by_column(json.loads(parsed.meta.serialize(format="json"))):
+        # The library takes another text for each row only of a single row, so it would depend on the rows around.
+        raise ValueError("calls replace with a column in what is to be replaced: it has to be a text in quotes")
+
+
+def _replaces_by_column(node: object) -> bool:
+    """Whether a part of the serialized expression replaces a text that comes from a column."""
+    match node:
+        case {"Function": {"input": [_, pattern, *_], "function": {"StringExpr": {"Replace": _}}}} if _has_column(
+            pattern
+        ):
+            return True
+        case dict():
+            return any(_replaces_by_column(part) for part in node.values())
+        case list():
+            return any(_replaces_by_column(part) for part in node)
+        case _:
+            return False
+
+
+def _has_column(node: object) -> bool:
+    match node:
+        case dict():
+            return "Column" in node or any(_has_column(part) for part in node.values())
+        case list():
+            return any(_has_column(part) for part in node)
+        case _:
+            return False
 
 
 def _without_content(match: re.Match[str]) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
 
 import numpy as np
 
+from connectors.debezium.events import Bools, SnapshotKind
 from connectors.landing_zone.ledger.state import TableState
+from connectors.landing_zone.schema import PinnedSchema
+from streaming.columns import displaced
 from streaming.plan import TableOptions
 from streaming.policies import OnCastFailure, TableMode
 from streaming.rows import OrderedRows
 from streaming.shaping.expressions import ExpressionFailedError
-from streaming.shaping.merged_sources import Source, identity, source_of
+from streaming.shaping.merged_sources import Source, identity, identity_columns, source_of
 from streaming.shaping.reshaping import Reshaped
 from streaming.stops import Stop
 
@@ -73,8 +77,77 @@ def sources_alike(events: OrderedRows, options: TableOptions, known: Iterable[So
     return None
 
 
+def sources_differ(events: OrderedRows, mine: TableOptions, other: Source, others: TableOptions) -> Stop | None:
+    """A source of a merged table that the settings treat otherwise than the one which the table began with.
+
+    Rows of both land in one file, in one way; their naming may differ, since it has led to one table already.
+    """
+    named = replace(mine, schema_template=others.schema_template, table_template=others.table_template)
+    unlike = [one.name for one in fields(TableOptions) if getattr(named, one.name) != getattr(others, one.name)]
+    if not unlike:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "sources_differ",
+        f"the settings treat rows of {_source_text(source_of(events.table))} otherwise ({', '.join(unlike)}) than "
+        f"those of {_source_text(other)}, which land in the same table",
+        "let one entry of tables.overrides match all of them, restart, and `cdc-bridge resume CONFIG TABLE`",
+    )
+
+
+def late_stop(events: OrderedRows) -> Stop | None:
+    """The first event of a source table of which events have passed by, unless a snapshot brings them all."""
+    if events.snapshots[0] != SnapshotKind.NONE:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "included_late",
+        f"events of {_source_text(source_of(events.table))} have passed by while the settings excluded it, so the rows "
+        "from before this one would be missing",
+        "`cdc-bridge resync CONFIG TABLE` for all rows; `cdc-bridge resume CONFIG TABLE` if it may begin in the middle",
+    )
+
+
 def _source_text(source: Source) -> str:
     return ".".join(part for part in source if part)
+
+
+def name_stop(events: OrderedRows, options: TableOptions, schema: PinnedSchema | None) -> Stop | None:
+    """The source has a column now whose name a column of the bridge's own has had in the table so far.
+
+    The source's column would take the name over, and the same name would mean two things in one mirrored table.
+    """
+    if schema is None:
+        return None
+    pinned = frozenset(column.source for column in schema.columns)
+    names = displaced(events.rows.schema.names, options, pinned)
+    if not names:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "name_taken",
+        f"the source has columns of a name that the settings give to a column of the bridge's: {', '.join(names)}",
+        "give the bridge's columns another name (soft_delete.column, metadata_prefix, add) and resume the table; the "
+        "name then is the source column's, whatever the earlier rows hold in it",
+    )
+
+
+def identity_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
+    """A source of a merged table that has a column of its own where its name is to go."""
+    taken = [name for name in identity_columns(options) if name in events.rows.schema.names]
+    if not taken:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "name_taken",
+        f"the source has columns of the names that tell merged sources apart: {', '.join(taken)}",
+        "set another metadata_prefix and rebuild the table from an empty folder, or keep the columns out of the events "
+        "(the connector's column.exclude.list) and resume the table",
+    )
 
 
 def cast_stop(reshaped: Reshaped, options: TableOptions) -> Stop | None:
@@ -90,6 +163,42 @@ def cast_stop(reshaped: Reshaped, options: TableOptions) -> Stop | None:
         "cast_failure",
         f"a value does not fit the type that the settings cast it to: {named}",
         "change the type under casts, or set policies.on_cast_failure to null to land such values as NULL",
+    )
+
+
+def unavailable_stop(events: OrderedRows, missing: Mapping[str, Bools]) -> Stop:
+    """The first event with a value that the source did not send and no earlier row has.
+
+    Args:
+        missing: per column the cells without their value; at least one.
+    """
+    index = min(int(np.flatnonzero(mask)[0]) for mask in missing.values())
+    names = ", ".join(name for name, mask in missing.items() if mask[index])
+    return Stop.at(
+        events,
+        index,
+        "unavailable_value",
+        f"the source did not send the unchanged value of {names}, and no earlier row of the batch has it",
+        "set REPLICA IDENTITY FULL on the table (PostgreSQL), or choose another policies.on_unavailable",
+    )
+
+
+def key_cast_stop(reshaped: Reshaped, options: TableOptions, keys: tuple[str, ...]) -> Stop | None:
+    """The first event whose key is lost in its cast, whatever the policy says of such values."""
+    unfit = {name: mask for name, mask in reshaped.misfits.items() if name in keys}
+    if not unfit:
+        return None
+    casts = dict(options.casts)
+    index = min(int(np.flatnonzero(mask)[0]) for mask in unfit.values())
+    named = ", ".join(f"{name} ({casts[name]})" for name, mask in unfit.items() if mask[index])
+    return Stop.at(
+        reshaped.events,
+        index,
+        "cast_failure",
+        "a key does not fit the type that the settings cast it to, or would not be told from another one there "
+        f"(as 7 and 007): {named}",
+        "take the key column out of casts, or choose a type that keeps its values apart, and rebuild the table from "
+        "an empty folder if anything of it has landed",
     )
 
 

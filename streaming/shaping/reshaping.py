@@ -12,7 +12,7 @@ from connectors.debezium.converted import Column
 from connectors.debezium.events import Bools
 from streaming.plan import TableOptions
 from streaming.rows import OrderedRows
-from streaming.shaping.casts import soft_cast
+from streaming.shaping.casts import exact_cast, soft_cast
 from streaming.shaping.landing_types import landing_type
 from streaming.shaping.secrecy import Secrecy, encrypted, hashed
 
@@ -34,16 +34,18 @@ class Reshaped:
         return Reshaped(self.events.slice(start, stop), {name: mask for name, mask in cut.items() if mask.any()})
 
 
-def reshape(events: OrderedRows, options: TableOptions, secrecy: Secrecy, landing: Collection[str]) -> Reshaped:
+def reshape(
+    events: OrderedRows, options: TableOptions, secrecy: Secrecy, landing: Collection[str], keys: Collection[str]
+) -> Reshaped:
     """Cast first, then hash or encrypt the columns among ``landing``; old keys and images too, so that they still fit.
 
-    A value that is hashed or encrypted is text from then on.
+    A value that is hashed or encrypted is text from then on. Casts keep the values of ``keys`` apart.
     """
     if not (options.casts or options.hashed or options.encrypted):
         return Reshaped(events)
     misfits: dict[str, Bools] = {}
-    rows = _reshaped(events.rows, options, secrecy, landing, misfits)
-    old_keys = None if events.old_keys is None else _reshaped(events.old_keys, options, secrecy, landing, {})
+    rows = _reshaped(events.rows, options, secrecy, landing, keys, misfits)
+    old_keys = None if events.old_keys is None else _reshaped(events.old_keys, options, secrecy, landing, keys, {})
     return Reshaped(replace(events, rows=rows, old_keys=old_keys), misfits)
 
 
@@ -67,6 +69,7 @@ def _reshaped(
     options: TableOptions,
     secrecy: Secrecy,
     landing: Collection[str],
+    keys: Collection[str],
     misfits: dict[str, Bools],
 ) -> pa.RecordBatch:
     casts = dict(options.casts)
@@ -77,7 +80,7 @@ def _reshaped(
             continue
         values = column
         if name in casts:
-            cast = soft_cast(column, landing_type(casts[name]))
+            cast = (exact_cast if name in keys else soft_cast)(column, landing_type(casts[name]))
             values = cast.values
             if cast.failed is not None:
                 misfits[name] = cast.failed

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
 import pytest
 
-from connectors.kafka.config import KafkaConfig
-from connectors.kafka.raw import read_records
-from connectors.kafka.topics import Admin, describe_topics
 from connectors.landing_zone.replay import ObservationKind
 from tests.rig import Connector, Converter, Rig, until
-from tests.rig.equivalence import Source, running
+from tests.rig.equivalence import Source, repeated_events, running
 from tests.rig.tables import TABLES, Dialect
 from tests.rig.workload import Workload
 from tests.support.bridge import Bridge
@@ -28,21 +23,6 @@ TAIL = 1_000
 STATEMENTS = 200
 # An event that is sent twice is two rows of a table without key, which the guarantees say.
 KEYED = tuple(table for table in TABLES if table.key)
-
-
-def repeated_events(connector: Connector, bootstrap_servers: str) -> int:
-    """Row events in the connector's topics that an earlier record has in the same form (JSON with schema)."""
-    config = KafkaConfig(bootstrap_servers)
-    seen: Counter[tuple[str, str]] = Counter()
-    for topic, found in describe_topics(Admin(config), connector.topics()).items():
-        for partition, (start, end) in found.partitions.items():
-            for records in read_records(config, topic, partition, start, end):
-                for value in records.values.to_pylist():
-                    if value is not None:
-                        event = json.loads(value)["payload"]
-                        same = {name: event[name] for name in ("op", "before", "after", "source")}
-                        seen[topic, json.dumps(same, sort_keys=True)] += 1
-    return sum(count - 1 for count in seen.values())
 
 
 def sent_more(connector: Connector, than: int) -> bool:

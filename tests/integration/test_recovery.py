@@ -109,7 +109,31 @@ def test_a_drain_after_a_crash_goes_on_although_a_topic_is_new(cluster: Cluster,
     assert made.replayed().rows_per_marker == {"4": 2}
 
 
-def test_offsets_that_retention_removed_before_they_landed_stop_the_job(cluster: Cluster, bridge: MakeBridge) -> None:
+def test_offsets_that_retention_removed_before_they_landed_park_their_table_alone(
+    cluster: Cluster, bridge: MakeBridge
+) -> None:
+    table, lines = Table(cluster.topic("public.orders")), Table(cluster.topic("public.lines"), "lines")
+    made = bridge()
+    send(cluster, table, 0, 1)
+    send(cluster, lines, 0)
+    made.run()
+    send(cluster, table, 2, 3, 4)
+    send(cluster, lines, 1)
+    cluster.expire(table.topic, 0, before=4)
+
+    made.run()
+
+    parked = made.ledger.tables["public.orders"].parked
+    assert parked is not None
+    assert (parked.reason, parked.resume) == ("retention_passed", {table.topic: {0: 2}})
+    assert f"offsets that were not landed: 2 to 3 of {table.topic}/0" in parked.message
+    assert (made.rows(), made.rows("public.lines")) == (rows(0, 1), rows(0, 1))
+    assert made.ledger.topics[table.topic].partitions == {0: 5}
+
+
+def test_offsets_that_retention_removed_of_a_topic_with_another_name_than_its_table_stop_the_job(
+    cluster: Cluster, bridge: MakeBridge
+) -> None:
     table = Table(cluster.topic())
     made = bridge()
     send(cluster, table, 0, 1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.landing_zone.ledger.state import TableStatus
+from connectors.landing_zone.ledger.state import TableState, TableStatus
 from tests.rig import Connector, Converter, Database, Rig, until
 from tests.rig.equivalence import Source
 from tests.rig.tables import Dialect, Table
@@ -22,14 +23,17 @@ MakeBridge = Callable[..., Bridge]
 ORDERS = versioned("orders")
 VISITS = versioned("visits", key=())
 APPENDED = [{"match": "*.visits", "policies": {"on_missing_key": "append"}}]
-ROWS = 600
-MIDDLE = ROWS // 2
+ROWS = 1_500
+MIDDLE = 1_000
+"""Where a gate is; enough rows that MariaDB's buffer for the network is full before."""
 SELDOM = 600_000
 """Milliseconds between two commits of offsets that never come in a test."""
 
 
-def mirrored(db: Database, table: Table = ORDERS) -> str:
-    return f"{db.schema}.{table.name}"
+def mirrored(made: Bridge, table: Table = ORDERS) -> tuple[str, TableState]:
+    """The table's name in the mirror, and what the ledger says of it."""
+    [found] = [(name, state) for name, state in made.ledger.tables.items() if state.source[2] == table.name]
+    return found
 
 
 def wait_sent(connector: Connector, records: int) -> None:
@@ -41,37 +45,40 @@ def marked(folder: Path) -> list[bool]:
     return ["__rowMarker__" in pq.read_schema(file).names for file in sorted(folder.glob("*.parquet"))]
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
-@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize(
+    ("dialect", "partitions"), [(Dialect.POSTGRESQL, 1), (Dialect.POSTGRESQL, 3), (Dialect.MARIADB, 3)]
+)
 def test_the_first_snapshot_loads_without_markers_and_hands_over_to_the_stream(
     rig: Rig, bridge: MakeBridge, dialect: Dialect, partitions: int
 ) -> None:
     source = Source(dialect, Converter.JSON_SCHEMA)
     db = source.database(rig)
     create(db, dialect, [ORDERS], ROWS)
-    with writing(db, [ORDERS], ROWS) as written:
-        with Gate(db, dialect, ORDERS, MIDDLE) as gate:
-            connector = rig.connect(db, partitions=partitions, **gate.options)
-            wait_sent(connector, MIDDLE)
+    with ExitStack() as closed:
+        gate = closed.enter_context(Gate(db, dialect, ORDERS, MIDDLE))
+        connector = rig.connect(db, partitions=partitions, **gate.options)
+        wait_sent(connector, MIDDLE // 2)
+        with writing(db, [ORDERS], ROWS) as written:
             made = bridge()
             made.run()
-            assert made.ledger.tables[mirrored(db)].status is TableStatus.LOADING
-        connector.wait_streaming()
-        written.wait_more(20)
-        made.run()
+            assert mirrored(made)[1].status is TableStatus.LOADING
+            closed.close()
+            connector.wait_streaming()
+            written.wait_more(20)
+            made.run()
     connector.wait_caught_up()
     made.run()
 
-    table = made.ledger.tables[mirrored(db)]
+    name, table = mirrored(made)
     assert (table.status, table.generation) == (TableStatus.STREAMING, 1)
-    folder = made.zone / f"{db.schema}.schema" / ORDERS.name
+    folder = made.zone / table.folder
     assert marked(folder)[0] is False
     assert marked(folder) == sorted(marked(folder))
     assert marked(folder)[-1] is True
-    metadata = made.metadata(f"{db.schema}.schema/{ORDERS.name}")
+    metadata = made.metadata(table.folder)
     assert (metadata["keyColumns"], metadata["isUpsertDefaultRowMarker"]) == (["id"], True)
     assert [each for each in source.verdicts(made, db, [ORDERS]) if not each.equal] == []
-    assert stale_values(made, mirrored(db)) == []
+    assert stale_values(made, name) == []
 
 
 @pytest.mark.parametrize(("dialect", "partitions"), [(Dialect.POSTGRESQL, 3), (Dialect.MARIADB, 1)])
@@ -84,10 +91,10 @@ def test_a_snapshot_that_begins_again_after_a_kill_is_the_tables_only_one(
     made = bridge(landing_zone__release_wait="0s")
     with Gate(db, dialect, ORDERS, MIDDLE) as gate:
         connector = rig.connect(db, partitions=partitions, **gate.options)
-        wait_sent(connector, MIDDLE)
+        wait_sent(connector, MIDDLE // 2)
         made.run()
         rig.worker.kill()
-    assert made.ledger.tables[mirrored(db)].status is TableStatus.LOADING
+    assert mirrored(made)[1].status is TableStatus.LOADING
     db.execute("DELETE FROM orders WHERE id <= 50")
 
     with writing(db, [ORDERS], ROWS) as written:
@@ -98,10 +105,10 @@ def test_a_snapshot_that_begins_again_after_a_kill_is_the_tables_only_one(
     connector.wait_caught_up()
     made.run()
 
-    table = made.ledger.tables[mirrored(db)]
+    name, table = mirrored(made)
     assert (table.status, table.generation) == (TableStatus.STREAMING, 2)
     assert [each for each in source.verdicts(made, db, [ORDERS]) if not each.equal] == []
-    assert stale_values(made, mirrored(db)) == []
+    assert stale_values(made, name) == []
 
 
 @pytest.mark.parametrize(("dialect", "partitions"), [(Dialect.POSTGRESQL, 1), (Dialect.MARIADB, 3)])
@@ -113,7 +120,7 @@ def test_a_worker_killed_before_its_first_commit_of_offsets_leaves_no_row_that_w
     create(db, dialect, [ORDERS], ROWS)
     rig.worker.restart(offset_flush_ms=SELDOM)
     connector = rig.connect(db, partitions=partitions)
-    wait_sent(connector, ROWS + 1)
+    wait_sent(connector, ROWS)
     with writing(db, [ORDERS], ROWS) as written:
         written.wait_more(100)
     wait_sent(connector, ROWS + 50)
@@ -131,7 +138,7 @@ def test_a_worker_killed_before_its_first_commit_of_offsets_leaves_no_row_that_w
     connector.wait_caught_up()
     made.run()
 
-    table = made.ledger.tables[mirrored(db)]
+    table = mirrored(made)[1]
     assert (table.status, table.generation) == (TableStatus.STREAMING, 2)
     assert [each for each in source.verdicts(made, db, [ORDERS]) if not each.equal] == []
 
@@ -168,10 +175,11 @@ def test_a_recreated_connector_leaves_no_row_that_was_deleted_unseen(
     connector.wait_caught_up()
     made.run()
 
-    generations = {name: (table.status, table.generation) for name, table in made.ledger.tables.items()}
-    assert generations == {mirrored(db, table): (TableStatus.STREAMING, 2) for table in tables}
+    for table in tables:
+        name, state = mirrored(made, table)
+        assert (state.status, state.generation) == (TableStatus.STREAMING, 2)
+        assert not table.key or stale_values(made, name) == []
     assert [each for each in source.verdicts(made, db, tables) if not each.equal] == []
-    assert stale_values(made, mirrored(db)) == []
 
 
 @pytest.mark.parametrize("policy", ["upsert", "park"])
@@ -187,7 +195,7 @@ def test_other_policies_keep_what_the_second_snapshot_does_not_have(rig: Rig, br
     snapshot_again(db, connector, "DELETE FROM orders WHERE id = 1", "UPDATE orders SET version = 7 WHERE id = 2")
     made.run()
 
-    parked = made.ledger.tables[mirrored(db)].parked
+    parked = mirrored(made)[1].parked
     if policy == "park":
         assert parked is not None
         assert parked.reason == "second_snapshot"

@@ -1,9 +1,9 @@
-"""Snapshots that somebody asks Debezium for beside the bridge, and events that are sent again, while somebody writes."""
+"""Snapshots that somebody asks Debezium for beside the bridge, and events sent again, while somebody writes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.signals import (
+    Notification,
     SnapshotKind,
     SnapshotProgress,
     SnapshotSignal,
@@ -21,7 +22,7 @@ from connectors.kafka.signals import (
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.replay import ObservationKind
 from tests.rig import Connector, Converter, Database, Rig, until
-from tests.rig.equivalence import Source, running
+from tests.rig.equivalence import Source, repeated_events
 from tests.rig.tables import Dialect, Table
 from tests.rig.versioned import create, stale_values, versioned, writing
 from tests.support.bridge import Bridge
@@ -33,8 +34,12 @@ MakeBridge = Callable[..., Bridge]
 
 ORDERS, PARTS = versioned("orders"), versioned("parts")
 TABLES = (ORDERS, PARTS)
-ROWS = 300
-CHUNK = 20
+ROWS = 800
+CHUNK = 10
+KILLS = 2
+TAIL = 400
+SELDOM = 600_000
+"""Milliseconds between two commits of offsets that never come in a test."""
 
 
 class Snapshots:
@@ -45,7 +50,7 @@ class Snapshots:
         self._prefix = cluster.prefix
         self._signals = cluster.own_topic("signals")
         self._notifications = cluster.own_topic("notifications")
-        self.options = {
+        self.options: dict[str, Any] = {
             "incremental_snapshot_chunk_size": str(CHUNK),
             "signal_enabled_channels": "source,kafka",
             "signal_kafka_topic": self._signals,
@@ -59,14 +64,130 @@ class Snapshots:
         signal = SnapshotSignal(f"ask-{table.name}", collection_pattern(db.schema, table.name), kind)
         assert send_signal(self._config, self._signals, self._prefix, signal)
 
-    def wait(self, db: Database, progress: SnapshotProgress, tables: tuple[Table, ...] = TABLES) -> None:
-        """Return once the connector has said this of each of the tables."""
-        wanted = {f"{db.schema}.{table.name}" for table in tables}
-        until(lambda: wanted <= self._told(progress), f"{progress} of {sorted(wanted)}", seconds=120)
+    def ask_table(self, db: Database, tables: Sequence[Table], kind: SnapshotKind) -> None:
+        """Ask for the tables' snapshot through the signalling table."""
+        names = [collection_pattern(db.schema, table.name) for table in tables]
+        db.signal("ask", "execute-snapshot", json.dumps({"type": kind.value, "data-collections": names}))
 
-    def _told(self, progress: SnapshotProgress) -> set[str]:
+    def wait_begun(self) -> None:
+        """Return once the connector has said that it reads a chunk."""
+        until(lambda: bool(self._told(SnapshotProgress.IN_PROGRESS)), "a snapshot has begun", seconds=120)
+
+    def complete(self, db: Database, tables: Sequence[Table] = TABLES) -> bool:
+        """Whether the connector has said of each table that it was read."""
+        told = self._told(SnapshotProgress.TABLE_SCAN_COMPLETED)
+        names = {each.details.get("scanned_collection", "").removeprefix(f"{db.name}.") for each in told}
+        return {f"{db.schema}.{table.name}".removeprefix(f"{db.name}.") for table in tables} <= names
+
+    def _told(self, progress: SnapshotProgress) -> list[Notification]:
         told = notifications_since(self._config, self._notifications, {})
-        details = [each.details for each in told if each.progress is progress]
-        names = [name for each in details for key in ("scanned_collection", "current_collection_in_progress")
-                 for name in [each.get(key, "")]]
-        return {".".join(name.split(".")[-2:]) for name in names}
+        return [each for each in told if each.progress is progress]
+
+
+def stale(made: Bridge) -> list[str]:
+    return [each for name in made.ledger.tables for each in stale_values(made, name)]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "channel", "read_only"),
+    [
+        (Dialect.POSTGRESQL, "topic", True),
+        (Dialect.POSTGRESQL, "table", False),
+        (Dialect.MARIADB, "topic", True),
+        (Dialect.MARIADB, "table", False),
+    ],
+)
+def test_an_incremental_snapshot_interrupted_by_a_kill_leaves_every_row_as_it_is(
+    rig: Rig, cluster: Cluster, bridge: MakeBridge, dialect: Dialect, channel: str, read_only: bool
+) -> None:
+    source = Source(dialect, Converter.JSON_SCHEMA)
+    db = source.database(rig)
+    create(db, dialect, TABLES, ROWS)
+    snapshots = Snapshots(cluster)
+    more: dict[str, Any] = {"read_only": "true", "signal_enabled_channels": "kafka"} if read_only else {}
+    connector = rig.connect(db, **{**snapshots.options, **more, "snapshot_mode": "no_data"})
+    with writing(db, TABLES, ROWS):
+        connector.wait_streaming()
+        if channel == "table":
+            snapshots.ask_table(db, TABLES, SnapshotKind.INCREMENTAL)
+        else:
+            for table in TABLES:
+                snapshots.ask_topic(db, table, SnapshotKind.INCREMENTAL)
+        snapshots.wait_begun()
+        rig.worker.kill()
+        assert not snapshots.complete(db)
+        made = bridge()
+        made.run()
+        rig.worker.start()
+        until(lambda: snapshots.complete(db), "both tables are read", seconds=120)
+    connector.wait_caught_up()
+    made.run()
+
+    assert [each for each in source.verdicts(made, db, TABLES) if not each.equal] == []
+    assert stale(made) == []
+    assert {table.generation for table in made.ledger.tables.values()} == {1}
+    [(windows,)] = db.execute("SELECT count(*) FROM debezium_signal WHERE type LIKE 'snapshot-window%'")
+    assert (windows == 0) is read_only
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_a_blocking_snapshot_brings_the_rows_that_the_stream_has_not(
+    rig: Rig, cluster: Cluster, bridge: MakeBridge, dialect: Dialect
+) -> None:
+    source = Source(dialect, Converter.JSON_SCHEMA)
+    db = source.database(rig)
+    create(db, dialect, TABLES, ROWS)
+    snapshots = Snapshots(cluster)
+    connector = rig.connect(db, **{**snapshots.options, "snapshot_mode": "no_data"})
+    with writing(db, TABLES, ROWS) as written:
+        connector.wait_streaming()
+        written.wait_more(50)
+        connector.wait_caught_up()
+        made = bridge()
+        made.run()
+        snapshots.ask_table(db, TABLES, SnapshotKind.BLOCKING)
+        until(lambda: snapshots.complete(db), "both tables are read", seconds=120)
+        written.wait_more(50)
+    connector.wait_caught_up()
+    made.run()
+
+    assert [each for each in source.verdicts(made, db, TABLES) if not each.equal] == []
+    assert {table.status for table in made.ledger.tables.values()} == {TableStatus.STREAMING}
+    assert {table.generation for table in made.ledger.tables.values()} == {1}
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_a_tail_that_is_sent_again_and_landed_at_once_shows_no_older_value_and_no_second_row(
+    rig: Rig, bridge: MakeBridge, dialect: Dialect
+) -> None:
+    source = Source(dialect, Converter.JSON_SCHEMA)
+    db = source.database(rig)
+    create(db, dialect, TABLES, ROWS)
+    connector = rig.connect(db, partitions=3)
+    connector.wait_streaming()
+    made = bridge(markers="natural")
+    made.run()
+    with writing(db, TABLES, ROWS) as written:
+        for _ in range(KILLS):
+            rig.worker.restart(offset_flush_ms=SELDOM)
+            middle = connector.sent() + TAIL
+            until(partial(sent_more, connector, middle), "the connector is in the middle of it")
+            made.run()
+            rig.worker.restart()
+            connector.wait_caught_up()
+            made.run()
+        written.wait_more(20)
+    connector.wait_caught_up()
+    made.run()
+
+    assert repeated_events(connector, rig.worker.bootstrap_servers) > TAIL
+    assert [each for each in source.verdicts(made, db, TABLES) if not each.equal] == []
+    assert stale(made) == []
+    inserted = [made.replayed(name) for name in made.ledger.tables]
+    assert all(table.rows_per_marker["0"] for table in inserted)
+    kinds = {seen.kind for table in inserted for seen in table.observations}
+    assert ObservationKind.INSERT_OF_EXISTING_KEY not in kinds
+
+
+def sent_more(connector: Connector, than: int) -> bool:
+    return connector.sent() > than

@@ -153,7 +153,8 @@ class Rig:
             name: in Kafka Connect; a new one without it.
             tables: those to capture, as regular expressions of names with or without the schema; empty for all.
             partitions: of the topics that it makes.
-            options: Debezium's settings, with ``_`` for ``.``: ``snapshot_mode="no_data"``.
+            options: Debezium's settings, with ``_`` for ``.``: ``snapshot_mode="no_data"``. One whose name has a dot
+                is taken as it is.
 
         Raises:
             RigError: Kafka Connect refuses the settings.
@@ -167,7 +168,7 @@ class Rig:
             partitions=partitions,
             tables=tables,
             name=name or f"rig-{uuid.uuid4().hex[:8]}",
-            options={key.replace("_", "."): value for key, value in options.items()},
+            options={key if "." in key else key.replace("_", "."): value for key, value in options.items()},
         )
         self._closing.callback(connector.delete)
         return connector

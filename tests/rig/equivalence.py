@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.raw import read_records
+from connectors.kafka.topics import Admin, describe_topics
 from streaming.batch import BatchReport
 from streaming.query import StopSignal
 from tests.rig import Connector, Converter, Database, Rig
@@ -92,6 +97,21 @@ def running(bridge: Bridge) -> Iterator[list[BatchReport]]:
         finally:
             stop.set()
             future.result()
+
+
+def repeated_events(connector: Connector, bootstrap_servers: str) -> int:
+    """Row events in the connector's topics that an earlier record has in the same form (JSON with schema)."""
+    config = KafkaConfig(bootstrap_servers)
+    seen: Counter[tuple[str, str]] = Counter()
+    for topic, found in describe_topics(Admin(config), connector.topics()).items():
+        for partition, (start, end) in found.partitions.items():
+            for records in read_records(config, topic, partition, start, end):
+                for value in records.values.to_pylist():
+                    if value is not None:
+                        event = json.loads(value)["payload"]
+                        same = {name: event[name] for name in ("op", "before", "after", "source")}
+                        seen[topic, json.dumps(same, sort_keys=True)] += 1
+    return sum(count - 1 for count in seen.values())
 
 
 def summary(run: str, found: Sequence[Verdict]) -> str:

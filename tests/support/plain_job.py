@@ -80,6 +80,7 @@ class PlainJob:
         arrow_rows: rows of an Arrow batch, which may straddle partitions.
         dead_letters: takes the records that are set aside.
         schemas: the schema registry; None where no record is Avro.
+        read: the topics of each range that was read beside the stream.
     """
 
     folder: Path
@@ -89,6 +90,7 @@ class PlainJob:
     arrow_rows: int = 3
     dead_letters: DeadLetterProducer | None = None
     schemas: SchemaLookup | None = None
+    read: list[set[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.zone = LocalStorage(self.folder / "zone")
@@ -118,6 +120,7 @@ class PlainJob:
                     for topic, planned in ranges.items()
                 }
 
+            self.read.append(set(ranges))
             return self._action(Planned(bounds(0), bounds(1)))
 
         return Outside(topics=self.log.describe, read=read)

@@ -57,6 +57,7 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
         schemas={**state.schemas, **version.schemas},
         pending=version.pending,
         merging=tuple(sorted({*state.merging, *version.merging})),
+        passed_over=(*state.passed_over, *version.passed_over),
         counters=_sum(state.counters, version.counters),
         handled=(*state.handled, *version.handled)[-KEPT_HANDLED:],
     )
@@ -101,6 +102,7 @@ def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
         schemas={name: text for name, text in draft.schemas.items() if name not in state.schemas},
         pending={**{table: file for table, file in state.pending.items() if table not in draft.dropped}, **draft.files},
         merging=tuple(sorted({*draft.merging} - {*state.merging})),
+        passed_over=tuple(source for source in draft.passed_over if source not in state.passed_over),
         counters={name: count for name, count in draft.counters.items() if count},
         handled=draft.handled,
     )

@@ -95,6 +95,19 @@ class SnapshotIdentity(msgspec.Struct, frozen=True):
     position: str
 
 
+class RunStart(msgspec.Struct, frozen=True):
+    """Where a connector run began to stream, as far as one table's events tell.
+
+    Attributes:
+        position: the lowest of its first streamed events' log positions, as two hexadecimal words; empty where one of
+            them has none.
+        partitions: those in which it has streamed, per topic, ascending.
+    """
+
+    position: str = ""
+    partitions: dict[str, tuple[int, ...]] = {}
+
+
 class Parked(msgspec.Struct, frozen=True):
     """Why a table stands still.
 
@@ -197,14 +210,18 @@ class TableState(msgspec.Struct, frozen=True):
         schema: fingerprint of the pinned schema, a key of :attr:`LedgerState.schemas`.
         rows: landed so far, per marker.
         streamed_runs: connector runs whose streaming events this table has seen, newest last, at most 16.
+        run_starts: where each of them began to stream.
         loaded: the highest log position of a loading snapshot's row, as two hexadecimal words; what was created up to
             there may be in the snapshot.
         starts: first offset of this generation per topic and partition; the effect of what came before is in the rows
             that a rebuild has filled the table with. Partitions that are not named have no such bound.
         first_run: the connector run whose first event begins this generation in each partition; empty for any.
         first_ms: time at the source of the event that began this generation, where ``first_run`` is set; milliseconds.
-        truncated: position of the truncate that began this generation and its time at the source in milliseconds, as
-            three hexadecimal words; it, and what came before it, may be sent again.
+        first_position: log position of that event as two hexadecimal words; empty where positions cannot be compared
+            with those before it.
+        truncated: position of the truncate that began this generation, or whose effect is in the snapshot that filled
+            it, and its time at the source in milliseconds, as three hexadecimal words; it, and what came before it,
+            may be sent again.
         rebuild: the rebuild under way.
         gone: source columns that have landed and that the newest rows do not have any more.
         dropped: the table was dropped at the source.
@@ -230,10 +247,12 @@ class TableState(msgspec.Struct, frozen=True):
     partitions: dict[str, dict[int, PartitionState]] = {}
     rows: dict[str, int] = {}
     streamed_runs: tuple[str, ...] = ()
+    run_starts: dict[str, RunStart] = {}
     loaded: str = ""
     starts: dict[str, dict[int, int]] = {}
     first_run: str = ""
     first_ms: int = 0
+    first_position: str = ""
     truncated: str = ""
     rebuild: Rebuild | None = None
     gone: tuple[str, ...] = ()
@@ -261,6 +280,8 @@ class LedgerState(msgspec.Struct, frozen=True):
         schemas: pinned schemas as JSON text, by fingerprint.
         pending: committed files whose rename is not confirmed, by table.
         merging: topics that must take the merge path because they share a table.
+        passed_over: source tables of which events passed by while the settings left them out, before the table was
+            known.
         counters: totals since the ledger began (``skipped.tombstone``, ``dead_letters``, ...).
         handled: ids of the requests of people that were carried out, newest last, at most :data:`KEPT_HANDLED`.
     """
@@ -275,6 +296,7 @@ class LedgerState(msgspec.Struct, frozen=True):
     schemas: dict[str, str] = {}
     pending: dict[str, LandedFile] = {}
     merging: tuple[str, ...] = ()
+    passed_over: tuple[tuple[str, str | None, str], ...] = ()
     counters: dict[str, int] = {}
     handled: tuple[str, ...] = ()
 
@@ -296,7 +318,8 @@ class Version(msgspec.Struct, frozen=True):
         files: what this version binds, by table.
         tables, schemas: entries of the state that are new or changed.
         pending: all of the state's pending files (this version's own included).
-        merging: topics that this version adds to the state's; counters: what this version adds to the state's totals.
+        merging, passed_over: topics and source tables that this version adds to the state's; counters: what this
+            version adds to the state's totals.
         handled: requests of people that this version carries out.
         snapshot: the whole state after this version; on claims and every :data:`SNAPSHOT_EVERY`-th version.
     """
@@ -316,6 +339,7 @@ class Version(msgspec.Struct, frozen=True):
     schemas: dict[str, str] = {}
     pending: dict[str, LandedFile] = {}
     merging: tuple[str, ...] = ()
+    passed_over: tuple[tuple[str, str | None, str], ...] = ()
     counters: dict[str, int] = {}
     handled: tuple[str, ...] = ()
     snapshot: LedgerState | None = None

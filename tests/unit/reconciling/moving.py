@@ -50,6 +50,8 @@ class Moving:
     Attributes:
         rows: the database's, by key.
         lsn: how far its log is.
+        holding: columns beside id and name that hold values.
+        lost: keys that the database does not find, though it has their rows.
         before_reading: called before each transaction of the comparison, with its number from 0: the world moves here.
         before_looking: called before each look at the ledger.
     """
@@ -64,6 +66,8 @@ class Moving:
     seconds: float = 0.0
     moments: int = 0
     read: list[list[str]] = field(default_factory=list)
+    lost: set[int] = field(default_factory=set)
+    holding: set[str] = field(default_factory=set)
 
     def land(self, *records: Record) -> None:
         """One more micro-batch."""
@@ -137,9 +141,12 @@ class Moment:
     ) -> Iterator[Columns]:
         wanted = sorted(str(one[0]) for one in keys)
         self.world.read.append(wanted)
-        found = [self._written(key) for key in sorted(self.seen) if str(key) in wanted]
+        found = [self._written(key) for key in sorted(self.seen) if str(key) in wanted and key not in self.world.lost]
         if found:
             yield list(zip(*found, strict=True))
+
+    def holding(self, table: DatabaseTable, columns: Sequence[SourceColumn]) -> tuple[SourceColumn, ...]:
+        return tuple(column for column in columns if column.name in self.world.holding)
 
     def _written(self, key: int) -> tuple[Value, ...]:
         return str(key), self.seen[key]

@@ -50,6 +50,8 @@ def test_every_column_that_is_left_out_has_its_reason() -> None:
             column("kind"),
             column("area", "box"),
             column("secret"),
+            column("total", "integer", generated=True),
+            column("later"),
         ],
         [
             pinned("id", "int32", key=True),
@@ -62,6 +64,7 @@ def test_every_column_that_is_left_out_has_its_reason() -> None:
         ],
         "e*",
         "id",
+        excluded=lambda name: name == "secret",
     )
     assert [one.name for one in made.compared] == ["id"]
     assert made.left_out == (
@@ -71,8 +74,24 @@ def test_every_column_that_is_left_out_has_its_reason() -> None:
         LeftOutColumn("kind__2", "its type changed, so its values are in several landed columns"),
         LeftOutColumn("area", "no rule compares box with string"),
         LeftOutColumn("_cdc_op", "the source table has no such column now: it is the bridge's own, or was dropped"),
-        LeftOutColumn("secret", "it has not landed: excluded by the settings, or not in any event yet"),
+        LeftOutColumn("secret", "it is not to land: excluded by the settings or the connector"),
+        LeftOutColumn("total", "it has not landed: the database computes it, and Debezium may not send such values"),
+        LeftOutColumn("later", "it has not landed: no event has had it yet"),
     )
+
+
+def test_columns_that_should_be_mirrored_and_cannot_be_compared_are_named() -> None:
+    made = plan(
+        [column("id", "integer"), column("kind"), column("area", "box"), column("secret"), column("later")],
+        [
+            pinned("id", "int32", key=True),
+            pinned("kind", "int32"),
+            pinned("kind__2", source="kind"),
+            pinned("area"),
+        ],
+        excluded=lambda name: name == "secret",
+    )
+    assert [one.name for one in made.unproven] == ["kind", "area", "later"]
 
 
 def test_names_that_avro_cannot_hold_are_found_by_what_it_makes_of_them() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,25 +12,31 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
+from connectors.debezium.schema import ConnectType, Field
 from connectors.landing_zone.replay import Progress, Stage
-from connectors.source_database.catalog import DatabaseTable
+from connectors.source_database.captured import CapturedTable
+from connectors.source_database.catalog import DatabaseTable, SourceColumn
+from connectors.source_database.column_types import postgresql_type
 from connectors.source_database.database import SourceDatabase
 from connectors.source_database.location import DatabaseKind, location_of_url
 from streaming import cli
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import TableMode
 from streaming.reconciling.columns import LeftOutColumn
+from streaming.reconciling.never_landed import NEVER_LANDED, source_table
 from streaming.reconciling.outcome import Cell, Difference, DifferenceKind, TableOutcome, Verdict
-from streaming.reconciling.reconcile import Reconciliation, UnknownTableError, prepare, reconcile, source_table
+from streaming.reconciling.reconcile import Reconciliation, UnknownTableError, prepare, reconcile
 from streaming.reconciling.table import Limits, Sides, Steps
 from streaming.reconciling.view import ComparisonProgress, show_outcomes
-from streaming.settings import SettingsError
-from tests.unit.reconciling.moving import Moving, moving
+from streaming.settings import BridgeSettings, SettingsError
+from tests.unit.reconciling.moving import COLUMNS, Moving, moving
 from tests.unit.streaming.landed_shop import ORDERS, job, parked, row
 from tests.unit.streaming.settings_builder import settings, settings_text
 
 STEPS = Steps(lambda step: None, lambda table, rows, total: None, lambda table, what: None)
 AWAY = "postgresql://u@127.0.0.1:1/shop"
+NO_CONNECT = {"url": "http://127.0.0.1:1", "connector": "shop"}
 
 
 def work(world: Moving, options: JobOptions | None = None) -> Reconciliation:
@@ -42,6 +49,16 @@ def work(world: Moving, options: JobOptions | None = None) -> Reconciliation:
         tuple(world.head.tables),
         Limits(wait=0.0),
     )
+
+
+def shop_settings(world: Moving, **more: Any) -> BridgeSettings:
+    """Settings of a world's zone and ledger."""
+    changes: dict[str, Any] = {
+        "landing_zone__url": f"file://{world.folder}/zone",
+        "state": {"url": f"file://{world.folder}/state"},
+        "source__database": {"url": AWAY},
+    }
+    return settings(**changes | more)
 
 
 def reasons(outcomes: list[TableOutcome]) -> list[tuple[Verdict, str]]:
@@ -74,20 +91,14 @@ class TestWhatCannotBeCompared:
 
 
 def test_a_source_without_schemas_has_its_database_in_that_place(world: Moving) -> None:
-    state = world.head.tables["public.orders"]
-    assert source_table(state, DatabaseKind.POSTGRESQL) == DatabaseTable("public", "orders")
-    mysql = msgspec.structs.replace(state, source=("shop", None, "orders"))
-    assert source_table(mysql, DatabaseKind.MYSQL) == DatabaseTable("shop", "orders")
+    source = world.head.tables["public.orders"].source
+    assert source_table(source, DatabaseKind.POSTGRESQL) == DatabaseTable("public", "orders")
+    assert source_table(("shop", None, "orders"), DatabaseKind.MYSQL) == DatabaseTable("shop", "orders")
 
 
 class TestPreparing:
     def chosen(self, world: Moving, *tables: str) -> tuple[str, ...]:
-        changes: dict[str, Any] = {
-            "landing_zone__url": f"file://{world.folder}/zone",
-            "state": {"url": f"file://{world.folder}/state"},
-            "source__database": {"url": AWAY},
-        }
-        return prepare(settings(**changes), tables, Limits(), settle=1.0).tables
+        return prepare(shop_settings(world), tables, Limits(), settle=1.0).tables
 
     def test_all_tables_or_some_by_either_name(self, world: Moving) -> None:
         assert self.chosen(world) == ("public.orders",)
@@ -102,6 +113,46 @@ class TestPreparing:
         with pytest.raises(SettingsError, match="the settings do not say where the source database is") as caught:
             prepare(settings(), (), Limits(), settle=1.0)
         assert caught.value.remedy.startswith("set source.database.url, and password_file for its user")
+
+
+class TestTablesThatHaveNeverLanded:
+    """Without them a bridge that carries nothing would be called equal."""
+
+    @pytest.fixture(autouse=True)
+    def with_rows(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(
+            "streaming.reconciling.never_landed.has_rows", lambda database, schema, name: name != "empty"
+        )
+
+    def found(self, world: Moving, *captured: CapturedTable, **rules: Any) -> list[tuple[str, Verdict, str]]:
+        options = job(world.folder, decode=DecodeOptions(rules=TableRules(**rules)))
+        made = replace(work(world, options), tables=(), captured=lambda: captured)
+        return [(one.name, one.verdict, one.reason) for one in reconcile(made, STEPS)]
+
+    def test_a_captured_table_with_rows_that_the_ledger_does_not_know_is_undecided(self, world: Moving) -> None:
+        orders, lines = (CapturedTable(DatabaseTable("public", name)) for name in ("orders", "lines"))
+        assert self.found(world, orders, lines) == [("public.lines", Verdict.UNDECIDED, NEVER_LANDED)]
+
+    def test_a_table_without_rows_lacks_nothing(self, world: Moving) -> None:
+        assert self.found(world, CapturedTable(DatabaseTable("public", "empty"))) == []
+
+    def test_excluded_tables_and_debeziums_signals_are_not_awaited(self, world: Moving) -> None:
+        tables = [CapturedTable(DatabaseTable("public", name)) for name in ("tmp_a", "debezium_signal")]
+        assert self.found(world, *tables, exclude=("public.tmp_*",)) == []
+
+    def test_a_part_of_a_partitioned_table_that_has_landed_is_known(self, world: Moving) -> None:
+        part, whole = DatabaseTable("public", "orders_2024"), DatabaseTable("public", "orders")
+        assert self.found(world, CapturedTable(part, (whole,))) == []
+        assert [name for name, *_ in self.found(world, CapturedTable(part))] == ["public.orders_2024"]
+
+    def test_a_connector_that_does_not_tell_leaves_it_open(self, world: Moving) -> None:
+        made = prepare(shop_settings(world, source__connect=NO_CONNECT), (), Limits(), settle=1.0)
+        *_, last = reconcile(replace(made, tables=()), STEPS)
+        assert (last.name, last.verdict) == ("*", Verdict.UNDECIDED)
+        assert last.reason.startswith("which tables the connector captures besides is not known: Kafka Connect cannot")
+
+    def test_tables_that_were_asked_for_by_name_are_all_that_is_looked_at(self, world: Moving) -> None:
+        assert prepare(shop_settings(world), ("public.orders",), Limits(), settle=1.0).captured is None
 
 
 OUTCOMES = [
@@ -165,7 +216,7 @@ def test_without_tables_it_says_so() -> None:
     console = Console(file=io.StringIO(), width=80)
     show_outcomes([], console)
     assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue() == "There is no table yet.\n"
+    assert console.file.getvalue() == "There is no table yet: nothing was compared.\n"
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -198,7 +249,7 @@ def test_values_for_a_program_are_json() -> None:
     ("verdicts", "code"),
     [
         ([Verdict.EQUAL], 0),
-        ([], 0),
+        ([], 2),
         ([Verdict.EQUAL, Verdict.UNDECIDED], 2),
         ([Verdict.UNDECIDED, Verdict.DIFFERENT], 1),
     ],
@@ -244,3 +295,57 @@ def test_a_table_of_several_sources_is_no_single_tables_mirror(world: Moving, mo
     assert reasons(list(reconcile(made, STEPS))) == [
         (Verdict.UNDECIDED, "several source tables land in it (merge_sources)")
     ]
+
+
+class TestWithADatabaseThatAnswers:
+    """The catalog as a test says, the rows as the world has them."""
+
+    @pytest.fixture(autouse=True)
+    def answers(self, world: Moving, monkeypatch: pytest.MonkeyPatch) -> None:
+        note = SourceColumn("note", postgresql_type("text"))
+        monkeypatch.setattr("streaming.reconciling.reconcile.columns_of", lambda database, table: (*COLUMNS, note))
+        monkeypatch.setattr("streaming.reconciling.reconcile.database_name", lambda database: "shop")
+        world.holding = {"note"}
+
+    def of_database(self, world: Moving, name: str, **more: Any) -> tuple[Verdict, str]:
+        table = msgspec.structs.replace(world.head.tables["public.orders"], source=(name, "public", "orders"))
+        state = msgspec.structs.replace(world.head, tables={"public.orders": table})
+        made = replace(work(world, more.pop("options", None)), state=state, **more)
+        object.__setattr__(made.sides.watch, "head", lambda: state)
+        [said] = reasons(list(reconcile(made, STEPS)))
+        return said
+
+    def test_another_database_is_not_what_the_table_is_compared_with(self, world: Moving) -> None:
+        assert self.of_database(world, "staging") == (
+            Verdict.UNDECIDED,
+            "it comes from the database staging, and source.database.url is shop",
+        )
+
+    def test_a_column_that_has_not_landed_though_it_holds_values_leaves_it_open(self, world: Moving) -> None:
+        assert self.of_database(world, "shop") == (
+            Verdict.UNDECIDED,
+            "what was compared is equal, but these columns hold values that could not be compared: note",
+        )
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"defaults": TableOptions(exclude=("no*",))},
+            {"defaults": TableOptions(include=("id", "name"))},
+            {
+                "decode": DecodeOptions(
+                    rules=TableRules(tables=(("*", TableDecoding(declared=(Field("id", ConnectType.INT64),))),))
+                )
+            },
+        ],
+    )
+    def test_a_column_that_the_settings_exclude_lacks_nothing(self, world: Moving, options: dict[str, Any]) -> None:
+        assert self.of_database(world, "shop", options=job(world.folder, **options)) == (Verdict.EQUAL, "")
+
+    def test_a_column_that_the_connector_excludes_lacks_nothing(self, world: Moving) -> None:
+        connector = {"column.exclude.list": "public.orders.note"}
+        assert self.of_database(world, "shop", connector=connector) == (Verdict.EQUAL, "")
+
+    def test_events_that_do_not_name_their_database_are_taken_for_this_ones(self, world: Moving) -> None:
+        world.holding = set()
+        assert self.of_database(world, "") == (Verdict.EQUAL, "")

@@ -7,10 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from connectors.landing_zone.schema import PinnedColumn, PinnedSchema
 from connectors.source_database.catalog import SourceColumn
-from connectors.source_database.column_types import postgresql_type
+from connectors.source_database.column_types import mysql_type, postgresql_type
 from connectors.source_database.location import DatabaseKind
 from streaming.reconciling.columns import ColumnPlan, plan_columns
 from streaming.reconciling.index import MirrorIndex
@@ -105,3 +106,23 @@ def test_rows_that_nobody_met_are_told_by_their_keys() -> None:
     assert index.rows_of([7]) == {}
     empty = MirrorIndex(PRICES, LANDED.slice(0, 0))
     assert empty.unmet().tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "written", "landed", "value", "literal"),
+    [
+        (DatabaseKind.MYSQL, "bit(12)", "string", "000000000101", b"\x00\x05"),
+        (DatabaseKind.MYSQL, "bit(12)", "binary", b"\x05\x08", b"\x08\x05"),
+        (DatabaseKind.MYSQL, "bit(1)", "bool", True, b"\x01"),
+        (DatabaseKind.MYSQL, "bit(1)", "int32", 0, b"\x00"),
+        (DatabaseKind.POSTGRESQL, "bit(3)", "string", "101", "101"),
+        (DatabaseKind.POSTGRESQL, "bit(12)", "binary", b"\x05\x08", "100000000101"),
+        (DatabaseKind.POSTGRESQL, "bit(1)", "bool", False, "0"),
+    ],
+)
+def test_landed_bits_are_looked_up_as_the_database_sends_them(
+    kind: DatabaseKind, written: str, landed: str, value: object, literal: str | bytes
+) -> None:
+    column = SourceColumn("id", mysql_type("bit", written) if kind is DatabaseKind.MYSQL else postgresql_type(written))
+    pinned = PinnedSchema((PinnedColumn("id", "id", landed, True),))
+    assert landed_key(plan_columns(kind, [column], pinned), (value,)) == (literal,)

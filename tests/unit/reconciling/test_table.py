@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from connectors.landing_zone.row_marker import RowMarker
+from connectors.source_database.catalog import SourceColumn
+from connectors.source_database.column_types import postgresql_type
 from connectors.source_database.position import LogPosition
 from streaming.plan import TableOptions
 from streaming.policies import OnMissingKey
@@ -61,7 +63,7 @@ def test_only_ranges_that_differ_are_looked_into(world: Moving) -> None:
     [range_] = outcome.differing
     assert (range_.first, range_.last, range_.source_rows, range_.mirrored_rows) == ((3,), (4,), 2, 2)
     assert range_.source_checksum != range_.mirrored_checksum
-    assert world.read == [["4"]]
+    assert world.read == [["4"], ["4"]]
 
 
 def test_no_more_differences_are_shown_than_asked_for(world: Moving) -> None:
@@ -160,6 +162,30 @@ def test_a_row_that_the_mirror_has_twice_is_found(tmp_path: Path) -> None:
         "source_rows": 1,
         "mirrored_rows": 2,
     }
+
+
+def test_a_row_that_the_database_does_not_find_by_its_own_key_is_never_settled(world: Moving) -> None:
+    world.rows |= {4: "other", 9: "never landed"}
+    world.lost = {9}
+    outcome = world.compare()
+    assert said(outcome) == (Verdict.DIFFERENT, {"CHANGED": 1}, 1)
+    world.rows[4] = "n4"
+    outcome = world.compare()
+    assert said(outcome) == (Verdict.UNDECIDED, {}, 1)
+    assert outcome.reason == "the database does not find 1 differing row by its own key"
+
+
+def test_a_column_with_values_that_cannot_be_compared_keeps_the_table_from_being_equal(world: Moving) -> None:
+    plan = replace(world.plan(), unproven=(SourceColumn("note", postgresql_type("text")),))
+    assert said(world.compare(plan=plan)) == (Verdict.EQUAL, {}, 0)
+    world.holding = {"note"}
+    outcome = world.compare(plan=plan)
+    assert said(outcome) == (Verdict.UNDECIDED, {}, 0)
+    assert outcome.reason == (
+        "what was compared is equal, but these columns hold values that could not be compared: note"
+    )
+    world.rows[4] = "other"
+    assert said(world.compare(plan=plan)) == (Verdict.DIFFERENT, {"CHANGED": 1}, 0)
 
 
 def test_a_table_without_key_is_compared_as_a_bag_of_rows(tmp_path: Path) -> None:

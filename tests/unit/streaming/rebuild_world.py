@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from connectors.debezium.decoder import Decoder
 from connectors.errors import BridgeError
+from connectors.kafka.errors import TopicNotFoundError
 from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT, Notification, SnapshotKind, SnapshotSignal
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.log import Ledger
@@ -145,11 +146,17 @@ class World:
             connector=Connector.AUTO,
             prefix=self.prefix,
             send=send if self.takes_signals else None,
-            ends=lambda topics: {topic: self.log.ends()[topic] for topic in topics},
+            ends=self._ends,
             heard=(lambda: {0: len(self.told)}) if self.notifies else None,
             notifications=notifications if self.notifies else None,
             topics=lambda: sorted(self.log.partitions),
         )
+
+    def _ends(self, topics: Sequence[str]) -> dict[str, dict[int, int]]:
+        for topic in topics:
+            if topic not in self.log.partitions:
+                raise TopicNotFoundError("no such topic", remedy="create it", topic=topic)
+        return {topic: self.log.ends()[topic] for topic in topics}
 
     @property
     def ledger(self) -> LedgerState:
@@ -219,7 +226,7 @@ class Driver:
         vacuum(self.zone, self.state, self.ledger.state, threads=1)
         self.publisher = ZonePublisher(Publisher(self.zone, 1, sleep=_no_sleep), self.job)
         self._worker = Worker(self.job, Decoder(self.job.decode), self.zone)
-        opened = OpenZone(self.zone, self.state, self.ledger, self.publisher)
+        opened = self.opened = OpenZone(self.zone, self.state, self.ledger, self.publisher)
         outside = Outside(topics=world.log.describe, read=self._read)
         self.rebuilding = Rebuilding(
             opened, self.job, world.debezium(), world.release_wait, now_ms=lambda: world.now_ms, clock=lambda: 0.0
@@ -229,7 +236,7 @@ class Driver:
             {
                 Action.PAUSE: Pause(self.ledger),
                 Action.RESUME: Resume(opened, self.job, outside, sleep=_no_sleep),
-                Action.RESYNC: Resync(opened, self.job, self.rebuilding),
+                Action.RESYNC: Resync(opened, self.job, self.rebuilding, outside),
             },
             (self.rebuilding, CatchUp(opened, self.job, outside, 1_000, lambda report: None)),
             Pace(interval=0.0, retries=Retries(3, 0.0, 0.0), gives_up=True),

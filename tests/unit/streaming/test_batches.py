@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from connectors.debezium.events import BadRecord
-from connectors.debezium.options import DecodeOptions
+import pytest
+
+from connectors.debezium.events import BadRecord, Op
+from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer
 from connectors.landing_zone.ledger.draft import Draft
@@ -17,9 +19,10 @@ from connectors.landing_zone.storage.location import StorageLocation
 from streaming.assemble import assemble
 from streaming.demo.workload import Record
 from streaming.plan import JobOptions, TableOptions, TableResult
-from streaming.policies import FileFormat, Markers
+from streaming.policies import FileFormat, Markers, OnResnapshot
 from streaming.publishing import table_metadata
 from streaming.results import Results
+from streaming.startup import taint_incomplete
 from tests.support.plain_job import Log, PlainJob
 from tests.support.records import Table
 
@@ -81,6 +84,11 @@ class TestNameCollisions:
         assert [row["id"] for row in batches.job.rows("orders")] == [1, 2, 3]
 
 
+def tainted(batches: Batches) -> bool:
+    """Whether no row of the orders is taken for new any more."""
+    return batches.job.ledger.state.tables["public.orders"].tainted
+
+
 class TestNatural:
     def test_nothing_is_proven_in_a_batch_with_a_record_that_was_set_aside(self, tmp_path: Path) -> None:
         batches = Batches(tmp_path, markers=Markers.NATURAL)
@@ -88,8 +96,43 @@ class TestNatural:
         assert batches.land(ORDERS.create({"id": 2}, 2)) == {"public.orders": {"0": 1}}
         broken = Record("shop.orders", 0, b'{"id": 1}', b"{", ())
         assert batches.land(broken, ORDERS.create({"id": 1}, 4)) == {"public.orders": {"4": 1}}
-        assert batches.job.ledger.state.tables["public.orders"].tainted
+        assert tainted(batches)
         assert {letter.offset for letter in batches.letters.records} == {2}
+
+    @pytest.mark.parametrize("left_out", [Op.UPDATE, Op.DELETE, Op.TRUNCATE])
+    def test_a_start_that_leaves_events_out_taints_even_if_nothing_else_of_the_table_comes(
+        self, tmp_path: Path, left_out: Op
+    ) -> None:
+        batches = Batches(tmp_path, markers=Markers.NATURAL)
+        batches.land(ORDERS.create({"id": 1}, 1))
+        taint_incomplete(batches.job.ledger, batches.job.job)
+        assert not tainted(batches)
+        rules = TableRules(tables=(("*", TableDecoding(excluded_operations=(left_out,))),))
+        taint_incomplete(batches.job.ledger, replace(batches.job.job, decode=DecodeOptions(rules=rules)))
+        assert tainted(batches)
+        version = batches.job.ledger.state.version
+        taint_incomplete(batches.job.ledger, replace(batches.job.job, decode=DecodeOptions(rules=rules)))
+        assert batches.job.ledger.state.version == version
+        assert batches.land(ORDERS.create({"id": 1}, 2)) == {"public.orders": {"4": 1}}
+
+    def test_a_start_that_leaves_only_creates_out_taints_nothing(self, tmp_path: Path) -> None:
+        batches = Batches(tmp_path, markers=Markers.NATURAL)
+        batches.land(ORDERS.create({"id": 1}, 1))
+        rules = TableRules(tables=(("*", TableDecoding(excluded_operations=(Op.CREATE,))),))
+        taint_incomplete(batches.job.ledger, replace(batches.job.job, decode=DecodeOptions(rules=rules)))
+        assert not tainted(batches)
+
+    def test_a_second_snapshot_that_is_upserted_while_the_table_loads_taints_for_good(self, tmp_path: Path) -> None:
+        options = TableOptions(on_resnapshot=OnResnapshot.UPSERT)
+        batches = Batches(tmp_path, defaults=options, markers=Markers.NATURAL)
+        batches.land(ORDERS.read({"id": 1}, 100), ORDERS.read({"id": 2}, 100))
+        assert not tainted(batches)
+        again = replace(ORDERS, run="run-2")
+        batches.land(again.read({"id": 1}, 200))
+        assert tainted(batches)
+        batches.land(again.create({"id": 3}, 299))
+        assert batches.land(again.create({"id": 2}, 300)) == {"public.orders": {"4": 1}}
+        assert sorted(row["id"] for row in batches.job.rows("public.orders")) == [1, 2, 3]
 
 
 class TestTwoTopicsOfOneTable:

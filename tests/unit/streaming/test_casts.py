@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streaming.shaping.casts import soft_cast
+from streaming.shaping.casts import exact_cast, soft_cast
 from streaming.shaping.landing_types import landing_type
 
 DAY = dt.date(2020, 1, 2)
@@ -122,6 +122,39 @@ def test_a_decimal_loses_no_digit(source: pa.DataType, values: list[Any], expect
     assert cast(values, source, "decimal(5,2)") == expected
 
 
+@pytest.mark.parametrize(
+    ("source", "values", "target", "expected"),
+    [
+        (pa.decimal128(4, 2), ["99.99", "12.00"], "int32", [FAILED, 12]),
+        (pa.decimal128(12, 2), ["9999999999.99", "5.00"], "int64", [FAILED, 5]),
+        (
+            pa.decimal128(38, 2),
+            ["9" * 36 + ".99", "9" * 36 + ".90"],
+            "decimal(38,1)",
+            [FAILED, Decimal("9" * 36 + ".9")],
+        ),
+        (pa.decimal128(10, 4), ["999999.9999", "999999.9900"], "decimal(10,2)", [FAILED, Decimal("999999.99")]),
+        (pa.decimal128(1, 0), ["1", "0", "7"], "bool", [True, False, FAILED]),
+        (pa.decimal128(6, 2), ["1.00", "0.00", "9999.99"], "bool", [True, False, FAILED]),
+        (pa.decimal128(38, 38), ["0", "0." + "9" * 38], "bool", [False, FAILED]),
+    ],
+)
+def test_a_decimal_at_the_edge_of_its_precision_fits_or_fails_by_itself(
+    source: pa.DataType, values: list[str], target: str, expected: list[Any]
+) -> None:
+    assert cast([Decimal(value) for value in values], source, target) == expected
+    assert cast([], source, target) == []
+    # Arrow looks at a column without NULL in another way.
+    column = pa.array([Decimal(value) for value in values], source)
+    alone = soft_cast(column, landing_type(target)).values.to_pylist()
+    assert alone == [None if value is FAILED else value for value in expected]
+
+
+def test_zeros_behind_the_scale_are_no_digits() -> None:
+    texts = ["1." + "0" * 60, "0" * 60 + "1.5", "9" * 38]
+    assert cast(texts, pa.string(), "decimal(5,2)") == [Decimal("1.00"), Decimal("1.50"), FAILED]
+
+
 def test_a_float_becomes_the_nearest_decimal() -> None:
     floats = [1.005, 0.1 + 0.2, 999.994, 999.995, 1e300, float("inf")]
     assert cast(floats, pa.float64(), "decimal(5,2)") == [
@@ -164,3 +197,38 @@ def test_a_column_that_has_the_type_already_is_untouched() -> None:
 def test_a_type_that_no_file_holds_is_told_with_those_that_are_known(text: str) -> None:
     with pytest.raises(ValueError, match=r"^is not a type to cast to: bool, .*timestamptz, or decimal\(p,s\)"):
         landing_type(text)
+
+
+@pytest.mark.parametrize(
+    ("source", "values", "target", "expected"),
+    [
+        (pa.string(), ["7", "007", "+7", " 7", "-7"], "int32", [7, None, None, None, -7]),
+        (pa.string(), ["1.50", "1.5"], "decimal(5,2)", [Decimal("1.50"), None]),
+        (pa.string(), ["true", "yes", "false"], "bool", [True, None, False]),
+        (pa.string(), ["2020-01-02", " 2020-01-02"], "date", [DAY, None]),
+        (pa.int64(), [2**53, 2**53 + 1], "float64", [2.0**53, None]),
+        (pa.int64(), [5, 1000], "decimal(5,2)", [Decimal("5.00"), None]),
+        (pa.float64(), [1.25, 1.254], "decimal(5,2)", [Decimal("1.25"), None]),
+        (DECIMAL, [Decimal("7.00"), Decimal("7.01")], "int16", [7, None]),
+        (DECIMAL, [Decimal("1.50")], "string", ["1.50"]),
+        (INSTANT, [UTC_MOMENT], "timestamp", [MOMENT]),
+        (TIMESTAMP, [MOMENT, MIDNIGHT], "date", [None, DAY]),
+        (pa.binary(), [b"ok", b"\xff"], "string", ["ok", None]),
+        (INSTANT, [UTC_MOMENT], "string", ["2020-01-02T03:04:05.123456Z"]),
+        (pa.bool_(), [True, False], "int16", [1, 0]),
+    ],
+)
+def test_an_exact_cast_takes_what_turns_back_into_itself(
+    source: pa.DataType, values: list[Any], target: str, expected: list[Any]
+) -> None:
+    result = exact_cast(pa.array([*values, None], source), landing_type(target))
+    result.values.validate(full=True)
+    assert result.values.to_pylist() == [*expected, None]
+    failed = [value is None for value in expected]
+    assert (result.failed is None) == (not any(failed))
+    assert result.failed is None or result.failed.tolist() == [*failed, False]
+
+
+def test_an_exact_cast_to_the_same_type_changes_nothing() -> None:
+    column = pa.array([1.5, float("nan")])
+    assert exact_cast(column, pa.float64()).values is column

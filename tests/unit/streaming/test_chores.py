@@ -122,6 +122,25 @@ class TestRequests:
             (False, "the disk is full", "make room"),
         ]
 
+    def test_a_request_that_was_answered_and_not_taken_out_of_the_box_is_not_carried_out_later(
+        self, tmp_path: Path
+    ) -> None:
+        shop = Shop(tmp_path)
+        shop.receive(ORDERS.read(row(1), 10))
+        request = shop.request(Action.PAUSE, USERS)
+        submit(shop.plain.state, request)
+        shop.chores.run()
+        refusal = answer_to(shop.plain.state, request.id)
+        assert refusal is not None
+        assert not refusal.accepted
+        submit(shop.plain.state, request)  # as a driver leaves it that dies right after the answer
+        shop.receive(OTHER.create(row(1), 20))
+        shop.restart()
+        shop.chores.run()
+        assert shop.plain.ledger.state.tables[USERS].parked is None
+        assert answer_to(shop.plain.state, request.id) == refusal
+        assert waiting(shop.plain.state).requests == ()
+
     def test_what_is_no_request_is_told_once_and_left_alone(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:

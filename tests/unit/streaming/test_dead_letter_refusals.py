@@ -179,9 +179,12 @@ class TestRefusals:
             )
         assert shop.rows() == [row(1), row(3)]
 
-    def test_a_letter_from_after_a_second_snapshot_lands(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "bound", [{"first_ms": ORDERS.base_ms + 10}, {"first_ms": ORDERS.base_ms + 99, "first_position": f"{1:032x}"}]
+    )
+    def test_a_letter_from_after_a_second_snapshot_lands(self, tmp_path: Path, bound: dict[str, Any]) -> None:
         shop = one_left_out(tmp_path)
-        began = {"first_run": "run-2", "first_ms": ORDERS.base_ms + 10}
+        began = {"first_run": "run-2", **bound}
         shop.plain.ledger.commit(Draft(tables={NAME: changed(shop.table, **began)}))
         assert shop.part(1).accepted
 

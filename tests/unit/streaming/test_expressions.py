@@ -67,6 +67,8 @@ def test_an_expression_gives_a_landing_type_that_does_not_depend_on_the_rows(
         ("$$'$$ || now() || $$'$$", "uses the sign $ outside of quotes, which has no meaning here"),
         ("# '\nnow() '", "uses the sign # outside of quotes"),
         ("/* ' */ now() /* ' */", "uses now: "),
+        ("replace(name, other, 'x')", "calls replace with a column in what is to be replaced: it has to be a text"),
+        ("upper(concat('a', Replace(name, 'b' || lower(other), '')))", "calls replace with a column in what is"),
     ],
 )
 def test_what_is_no_pure_expression_of_one_row_is_refused(text: str, problem: str) -> None:
@@ -79,6 +81,13 @@ def test_words_in_quotes_and_comments_are_no_calls() -> None:
         check_expression(text)
 
 
+def test_a_text_may_be_replaced_by_that_of_a_column() -> None:
+    rows = pa.RecordBatch.from_pydict({"name": ["a-b", "-", None], "other": ["1", "2", "3"]})
+    for text in ("replace(name, '-', other)", "regexp_replace(name, '[-]', 'x')", "replace(name, lower('-'), other)"):
+        check_expression(text)
+    assert compute(rows, "n", "replace(name, '-', other)").to_pylist() == ["a1b", "2", None]
+
+
 def test_every_function_of_the_list_is_known_to_the_library() -> None:
     unusual = {
         "cast": "cast(name as int)",
@@ -89,6 +98,7 @@ def test_every_function_of_the_list_is_known_to_the_library() -> None:
         "strftime": "strftime(day, '%Y')",
         "strptime": "strptime(name, '%Y')",
         "regexp_replace": "regexp_replace(name, 'a', 'b')",
+        "replace": "replace(name, 'a', 'b')",
         "concat_ws": "concat_ws('-', name, name)",
     }
     for function in sorted(FUNCTIONS):

@@ -223,7 +223,7 @@ class TestParking:
         before = land(tmp_path, [Event("r", row(1), run=None)])
         assert [line[MARKER] for line in landed(tmp_path, before)] == [4]
         after = land(tmp_path, [Event("c", row(1), run=None), Event("r", row(1), run=None)])
-        assert self.parked(after)[:2] == ("second_snapshot", 1)
+        assert self.parked(after)[:2] == ("ambiguous_snapshot", 1)
 
     def test_a_type_that_the_column_cannot_hold_parks_and_nothing_of_it_lands(self, tmp_path: Path) -> None:
         text_id = RowSchema((Field("id", ConnectType.INT64), Field("name", ConnectType.INT64)), key=("id",))
@@ -326,7 +326,7 @@ class TestParking:
         assert [line["id"] for line in landed(tmp_path, later)] == [3, 4]
         again = rows([Event("r", row(1), run=None)], first_offset=4)
         stopped = land(tmp_path, again, state=later.state, batch_plan=following(later, following(known, first)))
-        assert self.parked(stopped)[:2] == ("second_snapshot", 4)
+        assert self.parked(stopped)[:2] == ("ambiguous_snapshot", 4)
 
     def test_a_second_snapshot_is_one_even_if_other_tables_have_streamed_since(self, tmp_path: Path) -> None:
         first = plan(tmp_path)
@@ -353,6 +353,22 @@ class TestParking:
             batch_plan=following(known, changed),
         )
         assert self.parked(result)[:2] == ("file_format_changed", 1)
+
+
+class TestNaturalAfterSoftDelete:
+    def test_a_row_that_soft_delete_kept_is_not_inserted_again_once_the_setting_is_gone(self, tmp_path: Path) -> None:
+        keeping = plan(tmp_path, options=TableOptions(soft_delete="_deleted"), markers=Markers.NATURAL)
+        kept = land(tmp_path, [Event("c", row(1), lsn=10), Event("d", {"id": 1}, lsn=11)], batch_plan=keeping)
+        assert kept.state.tainted
+        later = following(kept, plan(tmp_path, markers=Markers.NATURAL))
+        events = rows([Event("c", row(1), lsn=12)], first_offset=2, carry=PositionCarry(0, 1, (11, 11), 0))
+        again = land(
+            tmp_path,
+            events,
+            state=kept.state,
+            batch_plan=BatchPlan(**{**later.__dict__, "schemas": following(kept, keeping).schemas}),
+        )
+        assert [line[MARKER] for line in landed(tmp_path, again)] == [4]
 
 
 class TestUnavailableValues:

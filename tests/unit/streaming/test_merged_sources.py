@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from connectors.debezium.options import DecodeOptions
+from connectors.debezium.options import DecodeOptions, TableRules
 from connectors.landing_zone.footer import read_footer
 from connectors.landing_zone.ledger.state import TableState, TableStatus
+from connectors.landing_zone.requests import Action, new_request
 from connectors.landing_zone.storage.location import StorageLocation
 from streaming.demo.columns import Column, Kind
 from streaming.demo.workload import Record
+from streaming.lifecycle.pausing import Resume
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import Compaction, Markers, MetadataColumn, OnResnapshot, OnTruncate
+from streaming.startup import park_excluded
 from tests.support.plain_job import Log, PlainJob
 from tests.support.records import COLUMNS, Table
 from tests.unit.streaming.settings_builder import broken, settings
@@ -34,13 +37,20 @@ SHARED = TableOptions(
 class Shards:
     """A job that lands shards in one table, batch by batch."""
 
-    def __init__(self, folder: Path, options: TableOptions = SHARED, markers: Markers = Markers.SAFE) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        options: TableOptions = SHARED,
+        markers: Markers = Markers.SAFE,
+        overrides: tuple[tuple[str, TableOptions], ...] = (),
+    ) -> None:
         self.log = Log()
         job = JobOptions(
             fingerprint="test",
             decode=DecodeOptions(),
             zone=StorageLocation(f"file://{folder}/zone"),
             defaults=options,
+            tables=overrides,
             markers=markers,
         )
         self.job = PlainJob(folder, job, self.log)
@@ -177,6 +187,57 @@ def test_a_shard_that_cannot_be_told_from_another_parks_the_table(tmp_path: Path
     assert (mirrored["_cdc_source_schema"], mirrored["_cdc_source_table"], mirrored["id"]) == ("public", "orders", 1)
 
 
+def test_a_shard_with_a_column_of_the_identitys_name_parks_the_table_alone(tmp_path: Path) -> None:
+    copied = replace(EAST, columns=(*COLUMNS, Column("_cdc_source_database", Kind.TEXT)))
+    shards = Shards(tmp_path)
+    shards.land(
+        copied.create({**row(1), "_cdc_source_database": "elsewhere"}, 1),
+        Table("s.items", name="items").create(row(1), 1),
+    )
+    parked = shards.job.ledger.state.tables["orders"].parked
+    assert parked is not None
+    assert (parked.reason, parked.message, parked.remedy) == (
+        "name_taken",
+        "the source has columns of the names that tell merged sources apart: _cdc_source_database",
+        "set another metadata_prefix and rebuild the table from an empty folder, or keep the columns out of the events "
+        "(the connector's column.exclude.list) and resume the table",
+    )
+    assert parked.resume == {"east.orders": {0: 0}}
+    assert [landed["id"] for landed in shards.job.rows("items")] == [1]
+
+
+@pytest.mark.parametrize("first", [EAST, WEST])
+def test_a_shard_that_the_settings_treat_otherwise_parks_the_table(tmp_path: Path, first: Table) -> None:
+    masking = replace(SHARED, mask=("name",), on_truncate=OnTruncate.IGNORE)
+    shards = Shards(tmp_path, overrides=(("west.public.orders", masking),))
+    (second,) = {EAST, WEST} - {first}
+    shards.land(first.create(row(1, "secret"), 1))
+    shards.land(second.create(row(1, "secret"), 2), first.create(row(2, "secret"), 2))
+    parked = shards.state.parked
+    assert parked is not None
+    assert (parked.reason, parked.message, parked.remedy) == (
+        "sources_differ",
+        f"the settings treat rows of {second.database}.public.orders otherwise (mask, on_truncate) than those of "
+        f"{first.database}.public.orders, which land in the same table",
+        "let one entry of tables.overrides match all of them, restart, and `cdc-bridge resume CONFIG TABLE`",
+    )
+    assert {name for source, _, name in shards.rows() if source == "west"} <= {"****"}
+
+
+def test_no_row_lands_in_clear_when_shards_that_differ_come_in_one_batch(tmp_path: Path) -> None:
+    shards = Shards(tmp_path, overrides=(("west.public.orders", replace(SHARED, mask=("name",))),))
+    shards.land(EAST.create(row(1, "secret"), 1), WEST.create(row(1, "secret"), 1))
+    assert shards.state.parked is not None
+    assert {name for source, _, name in shards.rows() if source == "west"} <= {"****"}
+
+
+def test_shards_may_come_to_their_common_name_by_templates_of_their_own(tmp_path: Path) -> None:
+    own = replace(SHARED, schema_template="{schema}")
+    shards = Shards(tmp_path, replace(SHARED, schema_template="public"), overrides=(("west.*", own),))
+    assert shards.land(EAST.create(row(1), 1), WEST.create(row(1), 1)) == {"public.orders": {"4": 2}}
+    assert shards.state.parked is None
+
+
 def test_a_truncate_of_one_shard_follows_the_policy(tmp_path: Path) -> None:
     shards = Shards(tmp_path)
     shards.land(EAST.create(row(1), 1), WEST.create(row(1), 1))
@@ -187,6 +248,29 @@ def test_a_truncate_of_one_shard_follows_the_policy(tmp_path: Path) -> None:
     ignoring.land(EAST.create(row(1), 1))
     ignoring.land(EAST.truncate(2), EAST.create(row(2), 3))
     assert ignoring.rows() == [("east", 1, "a"), ("east", 2, "a")]
+
+
+@pytest.mark.parametrize("left_out", ["east", "west"])
+def test_a_shard_that_the_settings_exclude_for_a_while_parks_the_table(tmp_path: Path, left_out: str) -> None:
+    shards = Shards(tmp_path)
+    shards.land(EAST.create(row(1), 1), WEST.create(row(1), 1))
+    excluding = replace(shards.job.job, decode=DecodeOptions(rules=TableRules(exclude=(f"{left_out}.public.orders",))))
+    park_excluded(shards.job.ledger, excluding)
+    parked = shards.state.parked
+    assert parked is not None
+    assert (parked.reason, parked.message, parked.remedy, parked.resume) == (
+        "excluded",
+        f"the settings exclude {left_out}.public.orders since then, whose rows are in the table, so none of its events "
+        "are landed",
+        "include it again, even if it is gone at the source, restart, and `cdc-bridge resume CONFIG TABLE`",
+        {"east.orders": {0: 1}, "west.orders": {0: 1}},
+    )
+    request = new_request(Action.RESUME, now_ms=1, by="ann@home", table="orders")
+    refusal = Resume(shards.job.opened(), excluding, shards.job.outside())(request)
+    assert (refusal.accepted, refusal.message) == (
+        False,
+        f"the settings that the driver runs with exclude {left_out}.public.orders",
+    )
 
 
 def test_without_the_option_a_second_source_of_a_name_stands_still(tmp_path: Path) -> None:

@@ -70,6 +70,37 @@ class TestPause:
         assert given.message.startswith("public.orders stands still already (truncate): the source truncated the table")
         assert shop.plain.ledger.state == before
 
+    def test_a_table_that_is_about_to_be_rebuilt_is_not(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, policies={"on_truncate": OnTruncate.REBUILD})
+        shop.receive(ORDERS.read(row(1), 10), ORDERS.truncate(11))
+        assert shop.table.parked is not None
+        assert shop.table.parked.rebuild is RebuildKind.KAFKA
+        request = shop.request(Action.PAUSE)
+        given = Pause(shop.plain.ledger)(request)
+        version = shop.plain.ledger.state.version
+        assert (given.accepted, given.message, given.version) == (
+            True,
+            f"{NAME} stands still (truncate) and is not rebuilt for now, from version {version} on",
+            version,
+        )
+        parked = shop.table.parked
+        assert parked is not None
+        assert (shop.status(), parked.reason, parked.rebuild, parked.resume) == (
+            TableStatus.PARKED,
+            "truncate",
+            None,
+            {TOPIC: {0: 1}},
+        )
+        assert parked.remedy == (
+            "`cdc-bridge resume CONFIG public.orders` when it is to go on; the rebuild that the settings ask for "
+            "begins then"
+        )
+        assert shop.plain.ledger.state.handled == (request.id,)
+        assert shop.resume().accepted
+        shop.catch_up_wholly()
+        assert shop.table.parked is not None
+        assert shop.table.parked.rebuild is RebuildKind.KAFKA
+
     def test_a_table_that_catches_up_stands_still_where_it_has_come_to(self, tmp_path: Path) -> None:
         shop = loaded(tmp_path)
         shop.pause()
@@ -187,6 +218,44 @@ class TestResume:
         del shop.log.partitions[TOPIC]
         with pytest.raises(TopicNotFoundError, match="the topic that the table has to catch up from does not exist"):
             shop.resume()
+
+    def test_a_topic_that_is_gone_and_has_landed_wholly_is_not_missed(self, tmp_path: Path) -> None:
+        west = Table("west.public.orders")
+        shop = loaded(tmp_path)
+        shop.receive(west.create(row(3), 14))
+        shop.pause()
+        shop.receive(ORDERS.create(row(4), 15))
+        del shop.log.partitions[west.topic]
+        assert shop.resume().accepted
+        shop.catch_up_wholly()
+        assert (shop.status(), shop.rows()) == (TableStatus.STREAMING, [row(1), row(2), row(3), row(4)])
+        assert shop.plain.read == [{TOPIC}]
+
+    def test_a_partition_that_is_new_while_the_table_is_excluded_is_caught_up_with_from_its_beginning(
+        self, tmp_path: Path
+    ) -> None:
+        shop = loaded(tmp_path)
+        shop.options = {"decode": DecodeOptions(rules=TableRules(exclude=(NAME,)))}
+        shop.restart()
+        park_excluded(shop.plain.ledger, shop.plain.job)
+        shop.receive(ORDERS.create(row(3), 14), ORDERS.at(1).create(row(4), 15))
+        shop.options = {}
+        shop.restart()
+        assert shop.resume().accepted
+        shop.catch_up_wholly()
+        assert shop.rows() == [row(1), row(2), row(3), row(4)]
+
+    def test_a_topic_that_is_new_while_the_table_stands_still_is_read_from_its_first_event(
+        self, tmp_path: Path
+    ) -> None:
+        west = Table("west.public.orders")
+        shop = loaded(tmp_path)
+        shop.receive(west.at(1).tombstone(row(8)))
+        shop.pause()
+        shop.receive(west.create(row(8), 14))
+        parked = shop.table.parked
+        assert parked is not None
+        assert parked.resume == {TOPIC: {0: 2}, west.topic: {0: 0, 1: 1}}
 
     def test_a_table_that_the_settings_exclude_is_refused_until_they_include_it(self, tmp_path: Path) -> None:
         shop = loaded(tmp_path)

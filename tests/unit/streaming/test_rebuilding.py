@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from connectors.debezium.options import DecodeOptions, TableRules
+from connectors.kafka.errors import KafkaAccessError
 from connectors.kafka.signals import (
     INITIAL_SNAPSHOT,
     SnapshotKind,
@@ -19,7 +22,9 @@ from connectors.landing_zone.ledger.state import Parked, Rebuild, RebuildKind, T
 from connectors.landing_zone.requests import Action, answer_to, new_request
 from streaming.demo.columns import Column, Kind
 from streaming.lifecycle.generations import from_kafka
-from streaming.policies import OnKeyChange, OnMissingKey, OnTruncate, OnTypeChange
+from streaming.lifecycle.rebuilding import Rebuilding
+from streaming.policies import OnKeyChange, OnMissingKey, OnTruncate, OnTypeChange, TableMode
+from streaming.startup import park_excluded
 from tests.support.records import COLUMNS, Table
 from tests.unit.landing_zone.memory_storage import Crash, Disk, Fault, MemoryStorage
 from tests.unit.landing_zone.memory_storage import Request as StorageRequest
@@ -197,6 +202,63 @@ class TestResync:
         assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(1, "uno"), row(3, "three")])
 
 
+class TestDeletedTopics:
+    WEST = Table("west.public.orders")
+
+    def fed_by_two(self, world: World) -> None:
+        """The orders came from two topics, one of which is deleted by now."""
+        world.prefix = "shop"
+        world.send(ORDERS.read(row(1), 10), self.WEST.create(row(2), 11))
+        world.live()
+        world.send(ORDERS.create(row(3), 12))
+        world.live()
+        del world.log.partitions[self.WEST.topic]
+
+    def drain(self, world: World) -> None:
+        """Chores and a batch of the topic that is left."""
+        driver = world.driver()
+        driver.do_chores()
+        world.answer_signals()
+        driver.do_chores()
+
+    def test_one_of_a_tables_topics_may_be_gone_when_a_snapshot_is_to_fill_it(self, world: World) -> None:
+        self.fed_by_two(world)
+        world.ask()
+        self.drain(world)
+        assert (world.table.status, world.table.starts) == (TableStatus.FILLING, {TOPIC: {0: 2}})
+
+    def test_kafka_is_asked_for_its_ends_before_anything_is_deleted(self, world: World) -> None:
+        shop(world)
+        files, before = world.files(), world.table
+
+        def denied(topics: Sequence[str]) -> dict[str, dict[int, int]]:
+            raise KafkaAccessError("not authorized", remedy="allow it")
+
+        driver = world.driver()
+        debezium = dataclasses.replace(world.debezium(), ends=denied)
+        rebuilding = Rebuilding(driver.opened, driver.job, debezium, 0.0)
+        with pytest.raises(KafkaAccessError):
+            rebuilding.begin(NAME, RebuildKind.SNAPSHOT, "resync")
+        assert (world.files(), world.table) == (files, before)
+
+
+class TestHistory:
+    def test_the_snapshot_is_one_that_needs_no_key(self, world: World) -> None:
+        world.policies = {"mode": TableMode.HISTORY}
+        keyless = Table(TOPIC, key=())
+        world.send(keyless.read(row(1), 10), keyless.create(row(2), 11))
+        world.live()
+        world.snapshot = (keyless.read(row(1), 40), keyless.read(row(2), 40))
+        world.ask(new_request(Action.RESYNC, now_ms=2, by="ann@home", table=NAME, arguments={"restart": "yes"}))
+        world.live()
+        assert [signal.kind for _, signal in world.signals.values()] == [SnapshotKind.BLOCKING]
+        assert (world.table.status, world.table.generation, sum(world.table.rows.values())) == (
+            TableStatus.STREAMING,
+            2,
+            2,
+        )
+
+
 class TestRefusals:
     def refused(self, world: World, table: str = NAME) -> tuple[str, str]:
         request = new_request(Action.RESYNC, now_ms=2, by="ann@home", table=table)
@@ -266,6 +328,21 @@ class TestRefusals:
         message, remedy = self.refused(world)
         assert message == f"the settings that the driver runs with exclude {NAME}"
         assert remedy.startswith("include the table again")
+
+    def test_of_a_history_which_no_snapshot_brings_back(self, world: World) -> None:
+        world.policies = {"mode": TableMode.HISTORY}
+        world.send(ORDERS.create(row(1), 1), ORDERS.update(row(1, "later"), 2))
+        world.live()
+        before, files = world.table, world.files()
+        assert self.refused(world) == (
+            f"{NAME} has every change as a row of its own, and a snapshot brings back only the rows of today: the "
+            "changes that have landed would be lost",
+            f"`cdc-bridge resync CONFIG {NAME} --restart`, if they may go",
+        )
+        assert (world.table, world.files()) == (before, files)
+        world.ask(new_request(Action.RESYNC, now_ms=3, by="ann@home", table=NAME, arguments={"restart": "yes"}))
+        world.driver().do_chores()
+        assert world.table.status is TableStatus.FILLING
 
     def test_of_a_table_without_a_folder_of_its_own(self, world: World) -> None:
         world.send(ORDERS.create(row(1), 1), Table("shop.public.other", "orders", database="other").create(row(1), 2))
@@ -389,6 +466,25 @@ class TestTruncate:
         assert world.rows(OTHER_NAME) == [row(1)]
         assert (world.table.generation, world.table.status, world.signals) == (2, TableStatus.STREAMING, {})
 
+    def test_a_policy_that_was_changed_before_the_rebuild_began_is_asked_again(self, world: World) -> None:
+        world.policies = {"on_truncate": OnTruncate.REBUILD}
+        world.send(ORDERS.create(row(1), 10))
+        world.live()
+        world.send(ORDERS.truncate(20))
+        world.driver().land()
+        world.policies = {"on_truncate": OnTruncate.PARK}
+        files = world.files()
+        world.live()
+        parked = world.table.parked
+        assert parked is not None
+        assert (parked.reason, parked.rebuild, parked.message) == (
+            "truncate",
+            None,
+            "the source truncated the table, and the landing zone has no marker for that; the settings do not ask for "
+            "its rebuild any more",
+        )
+        assert world.files() == files
+
     def test_a_truncate_that_is_sent_again_does_nothing(self, world: World) -> None:
         tail = (ORDERS.create(row(2), 20), ORDERS.truncate(21), ORDERS.create(row(3), 22))
         world.send(ORDERS.read(row(1), 10), *tail)
@@ -444,6 +540,25 @@ class TestWithoutSignals:
         world.live()
         assert (world.table.status, world.table.generation, world.rows()) == (TableStatus.STREAMING, 2, [row(2)])
 
+    def test_what_kafka_does_not_hold_any_more_is_refused_before_anything_is_deleted(self, world: World) -> None:
+        world.takes_signals = False
+        world.send(ORDERS.create(row(1), 10), ORDERS.truncate(20), ORDERS.create(row(2), 21))
+        world.live()
+        world.log.earliest[TOPIC, 0] = 3
+        before, files = world.table, world.files()
+        world.ask()
+        world.driver().drain()
+        answer = answer_to(MemoryStorage(world.state), REQUEST.id)
+        assert answer is not None
+        assert (answer.accepted, answer.message) == (
+            False,
+            f"{NAME} cannot be rebuilt from what Kafka holds: Kafka's retention has removed what the table has to "
+            f"catch up from: {TOPIC}/0 begins at offset 3, and 2 is the next one to land; and the settings do not say "
+            "how Debezium takes signals, so no snapshot can be asked for",
+        )
+        assert answer.remedy.startswith("set source.signals.topic")
+        assert (world.table, world.files()) == (before, files)
+
     def test_a_table_made_again_begins_with_the_event_that_parked_it(self) -> None:
         parked = Parked("recreated", "m", "r", TOPIC, 0, 7, resume={TOPIC: {0: 7, 1: 4}}, place="0" * 48)
         rebuild = Rebuild(RebuildKind.KAFKA, "recreated")
@@ -487,7 +602,7 @@ class TestSecondSnapshot:
         world.live()
         assert world.rows() == [row(1), row(7)]
 
-    def test_without_a_run_and_with_several_partitions_only_a_new_snapshot_helps(self, world: World) -> None:
+    def test_without_a_run_only_a_new_snapshot_helps(self, world: World) -> None:
         nameless = Table(TOPIC, run=None)
         world.takes_signals = False
         world.send(
@@ -498,8 +613,7 @@ class TestSecondSnapshot:
         world.live()
         parked = world.table.parked
         assert parked is not None
-        assert (world.table.status, parked.reason, parked.rebuild) == (TableStatus.PARKED, "second_snapshot", None)
-        assert "it is not rebuilt, since the settings do not say how Debezium takes signals" in parked.message
+        assert (world.table.status, parked.reason, parked.rebuild) == (TableStatus.PARKED, "ambiguous_snapshot", None)
 
 
 class TestSchemaChanges:
@@ -576,6 +690,67 @@ class TestKeyless:
         assert (world.table.parked.reason, world.table.parked.offset) == ("second_snapshot", 2)
         assert world.rows() == [row(1), row(2)]
 
+    def test_a_second_initial_snapshot_rebuilds_it_although_it_has_streamed(self, world: World) -> None:
+        keyless, again = self.keyless, Table(TOPIC, key=(), run="run-2")
+        world.send(keyless.read(row(1), 10), keyless.create(row(2), 20))
+        world.live()
+        world.send(again.read(row(2), 40), again.create(row(3), 41))
+        world.live()
+        assert (world.table.generation, world.rows()) == (2, [row(2), row(3)])
+
+    def test_one_that_is_paused_while_it_waits_for_its_snapshot_takes_it_up_when_it_goes_on(self, world: World) -> None:
+        world.policies = {"on_missing_key": OnMissingKey.APPEND}
+        keyless = Table(TOPIC, key=())
+        world.send(keyless.read(row(1), 10), keyless.create(row(3), 20))
+        world.live()
+        world.ask()
+        world.driver().drain()
+        assert world.table.status is TableStatus.FILLING
+        world.ask(new_request(Action.PAUSE, now_ms=2, by="ann@home", table=NAME))
+        world.driver().drain()
+        world.send(keyless.create(row(4), 25))  # the blocking snapshot, which begins behind it, contains it
+        world.snapshot = (keyless.read(row(1), 30), keyless.read(row(3), 30), keyless.read(row(4), 30))
+        world.answer_signals()
+        world.driver().drain()
+        world.ask(new_request(Action.RESUME, now_ms=3, by="ann@home", table=NAME))
+        world.live()
+        assert (world.table.status, world.table.parked) == (TableStatus.STREAMING, None)
+        assert world.rows() == [row(1), row(3), row(4)]
+
+    @pytest.mark.parametrize("paused", [True, False])
+    def test_it_does_not_begin_anew_while_its_snapshot_may_be_on_its_way(self, world: World, paused: bool) -> None:
+        keyless = self.keyless
+        world.send(keyless.read(row(1), 10), keyless.create(row(2), 20))
+        world.live()
+        world.ask()
+        world.driver().drain()
+        world.send(keyless.read(row(1), 30))  # the blocking snapshot has begun
+        world.driver().drain()
+        if paused:
+            world.ask(new_request(Action.PAUSE, now_ms=2, by="ann@home", table=NAME))
+            world.driver().drain()
+        before, files = world.table, world.files()
+        again = new_request(Action.RESYNC, now_ms=3, by="ann@home", table=NAME, arguments={"restart": "yes"})
+        world.ask(again)
+        world.driver().do_chores()
+        answer = answer_to(MemoryStorage(world.state), again.id)
+        assert answer is not None
+        assert (answer.accepted, answer.message) == (
+            False,
+            f"{NAME} has no key, and Debezium has not said yet that the snapshot which it was asked for is over: the "
+            "rows of a second one would land beside those of the first",
+        )
+        assert answer.remedy.startswith("wait until `cdc-bridge status` shows the table streaming")
+        assert (world.table, world.files()) == (before, files)
+
+        world.answer_signals()  # Debezium says now that it is over
+        later = new_request(Action.RESYNC, now_ms=4, by="ann@home", table=NAME, arguments={"restart": "yes"})
+        world.ask(later)
+        world.driver().do_chores()
+        answer = answer_to(MemoryStorage(world.state), later.id)
+        assert answer is not None
+        assert answer.accepted
+
     def test_an_empty_snapshot_lets_what_was_passed_over_land(self, world: World) -> None:
         keyless = self.keyless
         world.send(keyless.create(row(1), 20))
@@ -617,3 +792,84 @@ def test_a_blocking_snapshot_of_another_table_is_not_taken_for_ours(world: World
     rebuild = world.table.rebuild
     assert rebuild is not None
     assert (world.table.status, rebuild.kind, rebuild.keyless) == (TableStatus.FILLING, RebuildKind.SNAPSHOT, True)
+
+
+class TestExcludedMeanwhile:
+    """The settings leave the table out while it is rebuilt."""
+
+    EXCLUDING: ClassVar = {"decode": DecodeOptions(rules=TableRules(exclude=(NAME,)))}
+
+    def excluded(self, world: World) -> TableState:
+        """A start with the table left out, and what it makes of it."""
+        world.options = self.EXCLUDING
+        driver = world.driver()
+        park_excluded(driver.ledger, driver.job)
+        driver.drain()
+        return world.table
+
+    def included_again(self, world: World) -> None:
+        world.options = {}
+        driver = world.driver()
+        park_excluded(driver.ledger, driver.job)
+        driver.drain()
+        world.live()
+
+    @pytest.mark.parametrize("status", [TableStatus.DELETING, TableStatus.CLEARED])
+    def test_the_rebuild_goes_on_once_the_table_is_included_again(self, world: World, status: TableStatus) -> None:
+        shop(world)
+        _stands_at(world, status)
+        assert self.excluded(world).status is status
+        assert self.excluded(world).status is status
+        world.send(ORDERS.delete(row(2, "stale"), 32), ORDERS.create(row(3, "three"), 33))
+        self.excluded(world)
+        assert not world.signals
+        self.included_again(world)
+        assert (world.table.status, world.table.parked) == (TableStatus.STREAMING, None)
+        assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+    def test_rows_that_landed_before_the_snapshot_was_asked_for_are_removed_again(self, world: World) -> None:
+        shop(world)
+        _stands_at(world, TableStatus.CLEARED)
+        world.send(ORDERS.create(row(9, "deleted while excluded"), 30))
+        world.driver().land()
+        assert (world.table.status, world.table.sequence) == (TableStatus.CLEARED, 1)
+        assert self.excluded(world).status is TableStatus.DELETING
+        world.send(ORDERS.delete(row(9, "deleted while excluded"), 31))
+        self.excluded(world)
+        self.included_again(world)
+        assert (world.table.status, world.table.generation) == (TableStatus.STREAMING, 3)
+        assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+    def test_one_that_is_being_filled_stands_still_and_catches_up(self, world: World) -> None:
+        shop(world)
+        world.ask()
+        world.driver().drain()
+        assert (world.table.status, world.table.parked) == (TableStatus.FILLING, None)
+        table = self.excluded(world)
+        assert table.parked is not None
+        assert (table.status, table.parked.reason) == (TableStatus.PARKED, "excluded")
+        world.answer_signals()
+        self.excluded(world)
+        self.included_again(world)
+        assert world.table.parked == table.parked
+        world.ask(new_request(Action.RESUME, now_ms=2, by="ann@home", table=NAME))
+        world.live()
+        assert world.table.status is TableStatus.STREAMING
+        assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+    def test_a_policy_begins_no_rebuild_of_a_table_that_is_left_out(self, world: World) -> None:
+        world.policies = {"on_truncate": OnTruncate.REBUILD}
+        shop(world)
+        world.send(ORDERS.truncate(30))
+        world.driver().land()
+        before = world.files()
+        assert self.excluded(world).status is TableStatus.PARKED
+        assert world.files() == before
+
+
+def _stands_at(world: World, status: TableStatus) -> None:
+    """Ask for a rebuild that gets no further than to this state."""
+    driver = world.driver()
+    driver.rebuilding.begin(NAME, RebuildKind.SNAPSHOT, "resync")
+    while world.table.status is not status:
+        assert driver.rebuilding(NAME)

@@ -127,6 +127,18 @@ class TestRules:
                 "add.a is a declared column already: give the added one another name",
             ),
             (
+                {"add": {"_cdc_op": "1"}, "metadata_columns": ["op"]},
+                "add._cdc_op is a metadata column already: give the added one another name",
+            ),
+            (
+                {"add": {"m_deleted": "1"}, "metadata_prefix": "m_", "mode": "history"},
+                "add.m_deleted is a metadata column already: give the added one another name",
+            ),
+            (
+                {"soft_delete": {"column": "_cdc_op"}, "metadata_columns": ["op"]},
+                "soft_delete.column is a metadata column already: give it another name",
+            ),
+            (
                 {"add": {"gone": "1"}, "soft_delete": {"column": "gone"}},
                 "add.gone is the column of soft_delete already: give the added one another name",
             ),

@@ -300,6 +300,38 @@ class TestCasts:
         assert result.left_out == {"cast_failure": 1}
         assert (result.state.dead_letters, result.state.tainted) == (1, True)
 
+    @pytest.mark.parametrize(
+        ("stops", "reason"),
+        [
+            ({"on_unavailable": OnUnavailable.PARK}, "unavailable_value"),
+            ({"on_unavailable": OnUnavailable.NULL, "added": (("n", "cast(doc as int)"),)}, "expression"),
+        ],
+    )
+    def test_no_event_behind_the_stop_is_a_dead_letter(
+        self, tmp_path: Path, stops: dict[str, Any], reason: str
+    ) -> None:
+        events = [
+            Event("c", row(1, "x", "1")),
+            Event("c", row(2, "2", "2")),
+            Event("u", row(3, "3", MISSING if reason == "unavailable_value" else "bad")),
+            Event("c", row(4, "x", "4")),
+        ]
+        options = TableOptions(casts=(("name", "int32"),), on_cast_failure=OnCastFailure.DEAD_LETTER, **stops)
+        result = land(tmp_path, events, options=options)
+        parked = result.state.parked
+        assert parked is not None
+        assert (parked.reason, parked.offset, parked.skipped) == (reason, 2, 2)
+        assert (only(tmp_path, result, "id"), result.left_out) == ([(2,)], {"cast_failure": 1})
+        assert (result.state.dead_letters, result.state.tainted) == (1, True)
+
+    def test_an_unavailable_value_behind_the_stop_is_no_dead_letter(self, tmp_path: Path) -> None:
+        events = [Event("c", row(1, "1")), Event("c", row(2, "bad")), Event("u", row(3, "3", MISSING))]
+        options = TableOptions(on_unavailable=OnUnavailable.DEAD_LETTER, added=(("n", "cast(name as int)"),))
+        result = land(tmp_path, events, options=options)
+        assert result.state.parked is not None
+        assert (result.state.parked.offset, result.state.parked.skipped) == (1, 2)
+        assert (result.left_out, result.state.dead_letters, result.state.tainted) == ({}, 0, False)
+
     def test_a_batch_of_nothing_but_misfits_lands_nothing(self, tmp_path: Path) -> None:
         options = replace(self.OPTIONS, on_cast_failure=OnCastFailure.DEAD_LETTER)
         result = land(tmp_path, self.EVENTS[1:2], options=options)
@@ -311,7 +343,24 @@ class TestCasts:
             tmp_path, [Event("c", row(1)), Event("c", row(70_000))], options=TableOptions(casts=(("id", "int16"),))
         )
         assert only(tmp_path, result, "id") == [(1,)]
-        assert stop_of(result)[0] == "null_key"
+        assert stop_of(result)[0] == "cast_failure"
+
+    @pytest.mark.parametrize("other", ["007", "+7", " 7", "7.0"])
+    def test_a_cast_never_makes_one_key_of_two(self, tmp_path: Path, other: str) -> None:
+        schema = RowSchema(
+            (Field("id", ConnectType.STRING, optional=False), Field("name", ConnectType.STRING)), ("id",)
+        )
+        events = [Event("c", {"id": "7", "name": "seven"}), Event("d", {"id": other})]
+        result = land(tmp_path, rows(events, schema=schema), options=TableOptions(casts=(("id", "int32"),)))
+        assert only(tmp_path, result, "id", MARKER) == [(7, 4)]
+        assert stop_of(result) == (
+            "cast_failure",
+            "a key does not fit the type that the settings cast it to, or would not be told from another one there "
+            "(as 7 and 007): id (int32)",
+            "take the key column out of casts, or choose a type that keeps its values apart, and rebuild the table "
+            "from an empty folder if anything of it has landed",
+            1,
+        )
 
     def test_keys_are_cast_in_deletes_and_old_keys_too(self, tmp_path: Path) -> None:
         events = [Event("u", row(2), old_key={"id": 1}), Event("d", {"id": 2})]
@@ -481,3 +530,38 @@ def test_key_words_of_the_merge_do_not_change_with_the_options(tmp_path: Path) -
         for options in (TableOptions(), HISTORY)
     )
     assert plain == shaped
+
+
+class TestNamesThatTheSourceTakes:
+    """A name keeps its meaning in a mirrored table."""
+
+    OWN = TableOptions(
+        soft_delete="_deleted",
+        metadata_columns=(MetadataColumn.OP,),
+        added=(("shop", "'x'"),),
+    )
+
+    @staticmethod
+    def wide(*names: str) -> RowSchema:
+        return RowSchema((*SCHEMA.fields, *(Field(name, ConnectType.STRING) for name in names)), key=("id",))
+
+    @pytest.mark.parametrize("name", ["_deleted", "_cdc_op", "shop"])
+    def test_a_source_column_with_the_name_of_an_own_column_parks_the_table(self, tmp_path: Path, name: str) -> None:
+        second = rows([Event("c", {**row(2), name: "theirs"})], schema=self.wide(name), first_offset=1)
+        result = land(tmp_path, [Event("c", row(1))], second, options=self.OWN)
+        assert only(tmp_path, result, "id") == [(1,)]
+        assert stop_of(result) == (
+            "name_taken",
+            f"the source has columns of a name that the settings give to a column of the bridge's: {name}",
+            "give the bridge's columns another name (soft_delete.column, metadata_prefix, add) and resume the table; "
+            "the name then is the source column's, whatever the earlier rows hold in it",
+            1,
+        )
+
+    def test_a_source_column_that_was_there_first_keeps_its_name(self, tmp_path: Path) -> None:
+        schema = self.wide("_deleted")
+        first = rows([Event("c", {**row(1), "_deleted": "theirs"})], schema=schema)
+        second = rows([Event("d", {"id": 1})], schema=schema, first_offset=1)
+        result = land(tmp_path, first, second, options=self.OWN)
+        assert result.state.parked is None
+        assert only(tmp_path, result, "_deleted", "_deleted_") == [("theirs", False), (None, True)]

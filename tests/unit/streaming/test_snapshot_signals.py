@@ -32,7 +32,8 @@ class TestNotifications:
     def test_a_snapshot_is_complete_when_the_signals_own_is_or_the_tables_scan(self) -> None:
         assert self.complete(self.scan(Progress.COMPLETED))
         assert self.complete(
-            self.scan(Progress.TABLE_SCAN_COMPLETED, "a later signal's", scanned_collection="shop.public.orders")
+            self.scan(Progress.STARTED),
+            self.scan(Progress.TABLE_SCAN_COMPLETED, "a later signal's", scanned_collection="shop.public.orders"),
         )
         assert not self.complete(
             self.scan(Progress.STARTED),
@@ -45,6 +46,15 @@ class TestNotifications:
         earlier = self.scan(Progress.TABLE_SCAN_COMPLETED, "another", scanned_collection="public.orders")
         assert not self.complete(earlier, self.scan(Progress.STARTED))
         assert self.complete(earlier, self.scan(Progress.STARTED), replace(earlier, id="ours"))
+
+    def test_one_that_joins_a_snapshot_under_way_is_complete_with_the_whole(self) -> None:
+        before = self.scan(Progress.TABLE_SCAN_COMPLETED, "another", scanned_collection="public.orders")
+        begun_before = replace(before, id="ours")
+        assert not self.complete(before)
+        assert not self.complete(before, self.scan(Progress.COMPLETED, "another"))
+        assert not self.complete(self.scan(Progress.IN_PROGRESS), begun_before)
+        assert self.complete(begun_before, self.scan(Progress.COMPLETED))
+        assert self.complete(self.scan(Progress.IN_PROGRESS), before, self.scan(Progress.COMPLETED, "a later signal's"))
 
     def test_a_blocking_snapshot_is_told_under_an_id_of_its_own(self) -> None:
         completed = Notification("x", INITIAL_SNAPSHOT, Progress.COMPLETED)

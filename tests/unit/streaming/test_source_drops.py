@@ -12,10 +12,12 @@ from rich.console import Console
 
 from connectors.debezium.options import DecodeOptions
 from connectors.landing_zone.ledger.draft import Draft
-from connectors.landing_zone.ledger.state import Dropped, RebuildKind, TableState, TableStatus
+from connectors.landing_zone.ledger.state import Dropped, Parked, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.storage.location import StorageLocation
 from streaming.batch import BatchReport
 from streaming.demo.workload import Record
+from streaming.lifecycle.catching_up import CatchUp
+from streaming.lifecycle.generations import from_kafka
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnTruncate, TableMode
 from streaming.reporting.status import status_of
@@ -64,6 +66,23 @@ class Shop:
         parked = self.state().parked
         return None if parked is None else (parked.reason, parked.resume, parked.rebuild)
 
+    def empty_folder(self) -> None:
+        """Remove what the mirrored table has."""
+        for path in Path(self.job.job.zone.url.removeprefix("file://"), "shop.schema/orders").iterdir():
+            path.unlink()
+
+    def stand_still(self, status: TableStatus, offset: int, rebuild: Rebuild | None = None) -> None:
+        """Let the orders pass over what comes from this offset on."""
+        parked = Parked("paused", "m", "r", ORDERS.topic, 0, offset, resume={ORDERS.topic: {0: offset}})
+        stopped = msgspec.structs.replace(self.state(), status=status, parked=parked, rebuild=rebuild)
+        self.job.ledger.commit(Draft(tables={TABLE: stopped}))
+
+    def catch_up(self) -> None:
+        """Let the orders land what they passed over."""
+        step = CatchUp(self.job.opened(), self.job.job, self.job.outside(), 1_000, lambda report: None)
+        while step(TABLE):
+            pass
+
     def keys(self, table: str = TABLE) -> list[int]:
         return sorted(line["id"] for line in self.job.rows(table))
 
@@ -93,7 +112,47 @@ class TestDropped:
         shop.land(other.create({"id": 2, "name": 5}, 8))
         assert shop.stop() == ("type_changed", {ORDERS.topic: {0: 1}}, None)
         shop.land(drop_orders(20))
-        assert shop.stop() == ("dropped", {ORDERS.topic: {0: 2}}, RebuildKind.KAFKA)
+        assert shop.stop() == ("dropped", {ORDERS.topic: {0: 1}}, RebuildKind.KAFKA)
+
+    @pytest.mark.parametrize("told_at_once", [True, False])
+    def test_one_that_stands_still_begins_anew_with_what_it_passed_over_behind_the_drop(
+        self, tmp_path: Path, told_at_once: bool
+    ) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5))
+        other = MariaTable(columns=(("id", "bigint!"), ("name", "bigint")))
+        shop.land(other.create({"id": 2, "name": 5}, 8))
+        made_again = ORDERS.create(row(7), 30)
+        if told_at_once:
+            shop.land(drop_orders(20), made_again)
+        else:
+            shop.land(made_again)
+            shop.land(drop_orders(20))
+        assert shop.stop() == ("dropped", {ORDERS.topic: {0: 1}}, RebuildKind.KAFKA)
+        shop.empty_folder()
+        state = shop.state()
+        assert state.parked is not None
+        deleting = msgspec.structs.replace(state, status=TableStatus.DELETING)
+        shop.job.ledger.commit(Draft(tables={TABLE: deleting}))
+        begun = from_kafka(deleting, Rebuild(RebuildKind.KAFKA, "dropped", deleted_ms=1), state.parked)
+        shop.job.ledger.commit(Draft(tables={TABLE: begun}))
+        shop.catch_up()
+        assert (shop.state().status, shop.keys()) == (TableStatus.STREAMING, [7])
+
+    def test_one_that_catches_up_is_dropped_all_the_same(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.stand_still(TableStatus.CATCHING_UP, 1)
+        shop.land(ORDERS.create(row(2), 7), drop_orders(20))
+        assert shop.state().status is TableStatus.PARKED
+        assert shop.stop() == ("dropped", {ORDERS.topic: {0: 1}}, RebuildKind.KAFKA)
+
+    def test_one_that_is_being_rebuilt_ends_as_it_was_decided(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.stand_still(TableStatus.CATCHING_UP, 1, rebuild=Rebuild(RebuildKind.KAFKA, "truncate", deleted_ms=1))
+        shop.land(drop_orders(20))
+        assert shop.state().status is TableStatus.CATCHING_UP
 
     def test_what_is_wrong_with_the_folder_comes_first(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, on_drop=OnDrop.DROP)
@@ -219,6 +278,19 @@ class TestMadeAgain:
         shop.land(drop_orders(20), CUSTOMERS.create(row(1), 31))
         assert shop.stop() == ("recreated", {ORDERS.topic: {0: 2}}, None)
         assert shop.keys("shop.customers") == [1]
+
+    @pytest.mark.parametrize("status", [TableStatus.PARKED, TableStatus.CATCHING_UP])
+    def test_one_told_of_too_late_to_a_table_that_does_not_stream_stops_it_where_it_stands(
+        self, tmp_path: Path, status: TableStatus
+    ) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(ORDERS.create(row(2), 30))
+        shop.stand_still(status, 2)
+        shop.land(ORDERS.create(row(3), 40))
+        shop.land(drop_orders(20))
+        assert shop.state().status is TableStatus.PARKED
+        assert shop.stop() == ("recreated", {ORDERS.topic: {0: 2}}, None)
 
     def test_one_told_of_too_late_is_followed_by_a_snapshot_or_nothing_where_the_policy_says_so(
         self, tmp_path: Path

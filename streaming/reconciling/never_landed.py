@@ -1,0 +1,70 @@
+"""Tables that the connector captures and that have never landed: nothing of them can be called equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from connectors.debezium.options import DecodeOptions
+from connectors.debezium.schema import SourceTable
+from connectors.errors import BridgeError
+from connectors.landing_zone.ledger.state import LedgerState
+from connectors.source_database.captured import CapturedTable
+from connectors.source_database.catalog import DatabaseTable
+from connectors.source_database.database import SourceDatabase
+from connectors.source_database.location import DatabaseKind
+from connectors.source_database.row_count import has_rows
+from streaming.reconciling.outcome import TableOutcome, Verdict
+
+NEVER_LANDED = (
+    "it has rows and nothing of it has ever landed: is its topic subscribed (kafka.topics), are its records dead "
+    "letters? Leave it out under tables.exclude if it is not to be mirrored"
+)
+
+
+def never_landed(
+    captured: Callable[[], Sequence[CapturedTable] | None],
+    decode: DecodeOptions,
+    database: SourceDatabase,
+    state: LedgerState,
+) -> Iterator[TableOutcome]:
+    """An undecided outcome for each captured table that has rows, is not excluded, and is not in the ledger.
+
+    Args:
+        captured: asks for the captured tables, None where nothing tells; where it fails, one outcome says so.
+    """
+    known = {
+        source_table(source, database.kind)
+        for table in state.tables.values()
+        for source in (table.source, *table.sources)
+    }
+    try:
+        found = captured() or ()
+    except BridgeError as error:
+        reason = f"which tables the connector captures besides is not known: {error.message}; {error.remedy}"
+        yield TableOutcome("*", database.location.shown, Verdict.UNDECIDED, reason=reason)
+        return
+    for one in found:
+        if not known.isdisjoint((one.table, *one.wholes)) or _left_out(one.table, decode, database):
+            continue
+        try:
+            reason = NEVER_LANDED if has_rows(database, one.table.schema, one.table.name) else ""
+        except BridgeError as error:
+            reason = f"{error.message}; {error.remedy}"
+        if reason:
+            yield TableOutcome(str(one.table), str(one.table), Verdict.UNDECIDED, reason=reason)
+
+
+def source_table(source: tuple[str, str | None, str], kind: DatabaseKind) -> DatabaseTable:
+    """The table as its database names it, from the database, schema and name that its events have."""
+    database, schema, name = source
+    if kind is DatabaseKind.POSTGRESQL:
+        return DatabaseTable(schema or "public", name)
+    return DatabaseTable(database or schema or "", name)
+
+
+def _left_out(table: DatabaseTable, decode: DecodeOptions, database: SourceDatabase) -> bool:
+    if database.kind is DatabaseKind.POSTGRESQL:
+        source = SourceTable(database.location.database or "", table.schema, table.name)
+    else:
+        source = SourceTable(table.schema, None, table.name)
+    return decode.is_signal_table(source) or decode.rules.decoding_for(source) is None

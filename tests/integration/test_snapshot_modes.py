@@ -1,0 +1,116 @@
+"""What the mirror shows of a table that was there before the connector, in each mode of its initial snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from connectors.landing_zone.ledger.state import TableState, TableStatus
+from tests.rig import Connector, Database, Rig, until
+from tests.rig.tables import Dialect
+from tests.rig.versioned import create, versioned
+from tests.support.bridge import Bridge
+
+pytestmark = [pytest.mark.rig, pytest.mark.kafka, pytest.mark.spark]
+
+MakeBridge = Callable[..., Bridge]
+
+ORDERS = versioned("orders")
+BEFORE = [(1, 0), (2, 0), (3, 0), (4, 0)]
+"""``id`` and ``version`` of the rows that the snapshot finds."""
+AFTER = [(1, 0), (2, 7), (4, 0), (5, 8)]
+"""The rows after :func:`change`."""
+CHANGED = [(2, 7), (5, 8)]
+"""Those of them that have changed."""
+CONFIGURED = {
+    f"snapshot_mode_configuration_based_{part}": "true" for part in ("snapshot_schema", "snapshot_data", "start_stream")
+}
+
+
+def started(rig: Rig, dialect: Dialect, **options: Any) -> tuple[Database, Connector]:
+    db = rig.postgres() if dialect is Dialect.POSTGRESQL else rig.mariadb()
+    create(db, dialect, [ORDERS], len(BEFORE))
+    return db, rig.connect(db, **options)
+
+
+def change(db: Database) -> None:
+    db.transaction(
+        "UPDATE orders SET version = 7 WHERE id = 2",
+        "DELETE FROM orders WHERE id = 3",
+        "INSERT INTO orders VALUES (5, 8, 'new')",
+    )
+
+
+def shown(made: Bridge) -> list[tuple[int, int]]:
+    """``id`` and ``version`` of the rows in the mirror."""
+    [name] = made.tables()
+    return [(row["id"], row["version"]) for row in made.rows(name)]
+
+
+def only_table(made: Bridge) -> TableState:
+    [table] = made.ledger.tables.values()
+    return table
+
+
+@pytest.mark.parametrize(
+    ("mode", "options", "expected"),
+    [
+        ("initial", {}, AFTER),
+        ("when_needed", {}, AFTER),
+        ("configuration_based", CONFIGURED, AFTER),
+        ("no_data", {}, CHANGED),
+    ],
+)
+@pytest.mark.parametrize("dialect", Dialect)
+def test_the_mirror_has_the_rows_that_the_mode_sends(
+    rig: Rig,
+    bridge: MakeBridge,
+    dialect: Dialect,
+    mode: str,
+    options: dict[str, str],
+    expected: list[tuple[int, int]],
+) -> None:
+    db, connector = started(rig, dialect, snapshot_mode=mode, **options)
+    connector.wait_streaming()
+    change(db)
+    connector.wait_caught_up()
+    made = bridge()
+    made.run()
+
+    assert shown(made) == expected
+    assert only_table(made).status is TableStatus.STREAMING
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_without_a_stream_the_mirror_stays_at_the_snapshot(rig: Rig, bridge: MakeBridge, dialect: Dialect) -> None:
+    db, connector = started(rig, dialect, snapshot_mode="initial_only")
+    until(lambda: connector.sent() >= len(BEFORE), "the snapshot is sent")
+    change(db)
+    made = bridge()
+    made.run()
+
+    assert shown(made) == BEFORE
+    assert only_table(made).status is TableStatus.LOADING
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_a_snapshot_at_every_start_rebuilds_the_table_every_time(
+    rig: Rig, bridge: MakeBridge, dialect: Dialect
+) -> None:
+    db, connector = started(rig, dialect, snapshot_mode="always")
+    connector.wait_streaming()
+    made = bridge(landing_zone__release_wait="0s")
+    made.run()
+    assert shown(made) == BEFORE
+    connector.pause()
+    change(db)
+    before = connector.sent()
+    connector.resume()
+    until(lambda: connector.sent() >= before + len(AFTER), "the second snapshot is sent")
+    connector.wait_caught_up()
+    made.run()
+
+    assert shown(made) == AFTER
+    assert (only_table(made).status, only_table(made).generation) == (TableStatus.LOADING, 2)
