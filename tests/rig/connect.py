@@ -10,6 +10,7 @@ from typing import Any
 from confluent_kafka.admin import AdminClient
 
 from connectors.kafka.config import KafkaConfig
+from connectors.kafka.errors import BrokerUnavailableError
 from connectors.kafka.topics import Admin, describe_topics
 from tests.rig.converter import Converter
 from tests.rig.database import SIGNAL_TABLE, Database
@@ -110,10 +111,13 @@ class Connector:
         return sorted(name for name in known.topics if name.startswith(f"{self.prefix}."))
 
     def sent(self) -> int:
-        """How many records its topics hold, all partitions together."""
+        """How many records its topics hold, all partitions together; 0 while a topic is only just being made."""
         config = KafkaConfig(self._worker.bootstrap_servers)
         pattern = re.compile(rf"{re.escape(self.prefix)}\..*")
-        found = describe_topics(Admin(config), pattern).values()
+        try:
+            found = describe_topics(Admin(config), pattern).values()
+        except BrokerUnavailableError:
+            return 0
         return sum(end for topic in found for _, end in topic.partitions.values())
 
     def wait_streaming(self, *, seconds: float = 90.0) -> None:
