@@ -31,7 +31,9 @@ def produce(kafka: KafkaConfig, topic: str, partition: int, count: int) -> None:
 def test_a_topic_is_described_with_its_identity_ends_and_limits(
     admin: Admin, kafka: KafkaConfig, new_topic: TopicMaker
 ) -> None:
-    topic = new_topic(partitions=2, retention_ms="60000", cleanup_policy="compact", max_message_bytes="5000")
+    topic = new_topic(
+        partitions=2, retention_ms="60000", cleanup_policy="compact", max_message_bytes="5000", retention_bytes="7000"
+    )
     produce(kafka, topic, partition=1, count=3)
 
     found = describe_topics(admin, [topic])
@@ -43,6 +45,7 @@ def test_a_topic_is_described_with_its_identity_ends_and_limits(
             id=topic_id,
             partitions={0: (0, 0), 1: (0, 3)},
             retention_ms=60_000,
+            retention_bytes=7_000,
             cleanup_policy="compact",
             max_message_bytes=5_000,
         )
