@@ -154,6 +154,7 @@ def run_java(executable: Path, arguments: list[str], *, timeout: float) -> subpr
     """
     command = [str(executable), *arguments]
     try:
+        # No shell, and the program is a Java that was found and tried: nothing here is a stranger's text.
         return subprocess.run(  # noqa: S603
             command, capture_output=True, text=True, errors="replace", timeout=timeout, check=False
         )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import http.client
 import ssl
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable
 from http import HTTPStatus
+from urllib.parse import quote
 
 import msgspec
+import urllib3
 
 from connectors.kafka.avro_references import inline_references
 from connectors.kafka.registry_answers import AbsentError, no_answer, refusal, unusable_file
@@ -20,6 +17,9 @@ from connectors.kafka.registry_config import RegistryConfig
 
 _FIRST_WAIT_SECONDS = 0.2
 _SAID = 200
+_PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
+# Attempts are counted here, where the pauses between them are known.
+_ONLY_REDIRECTS = urllib3.Retry(total=None, connect=0, read=0, redirect=3, status=0, other=0)
 
 
 class _Reference(msgspec.Struct, frozen=True):
@@ -43,16 +43,17 @@ class ApicurioSchemas:
         self._url = url
         self._config = config
         self._sleep = sleep
-        self._authorization = None
+        headers = {"Accept": "application/json, */*"}
         if config.username is not None:
-            pair = f"{config.username}:{config.password or ''}".encode()
-            self._authorization = f"Basic {base64.b64encode(pair).decode()}"
+            pair = f"{config.username}:{config.password or ''}"
+            headers |= urllib3.make_headers(basic_auth=pair)
         try:
-            self._tls = ssl.create_default_context(cafile=config.ca_file)
+            tls = ssl.create_default_context(cafile=config.ca_file)
             if config.certificate_file is not None:
-                self._tls.load_cert_chain(config.certificate_file, config.key_file)
+                tls.load_cert_chain(config.certificate_file, config.key_file)
         except (OSError, ssl.SSLError) as problem:
             raise unusable_file(problem, url) from problem
+        self._connections = urllib3.PoolManager(headers=headers, timeout=config.timeout, ssl_context=tls)
 
     def by_content_id(self, content_id: int) -> str:
         """The schema's text, references inlined.
@@ -79,9 +80,9 @@ class ApicurioSchemas:
             return found
         for reference in listed:
             if reference not in found:
-                group = urllib.parse.quote(reference.group_id or "default", safe="")
-                artifact = urllib.parse.quote(reference.artifact_id, safe="")
-                version = urllib.parse.quote(reference.version or "", safe="")
+                group = quote(reference.group_id or "default", safe="")
+                artifact = quote(reference.artifact_id, safe="")
+                version = quote(reference.version or "", safe="")
                 base = f"groups/{group}/artifacts/{artifact}/versions/{version}"
                 content = f"{base}/content" if self._url.endswith("/v3") else base
                 found[reference] = self._get(content).decode()
@@ -89,22 +90,19 @@ class ApicurioSchemas:
         return found
 
     def _get(self, path: str) -> bytes:
-        url = f"{self._url}/{path}"
-        request = urllib.request.Request(url, headers={"Accept": "application/json, */*"})  # noqa: S310
-        if self._authorization is not None:
-            request.add_header("Authorization", self._authorization)
         wait = _FIRST_WAIT_SECONDS
         for attempt in range(1, self._config.attempts + 1):
             try:
-                with urllib.request.urlopen(request, timeout=self._config.timeout, context=self._tls) as answer:  # noqa: S310
-                    return bytes(answer.read())
-            except urllib.error.HTTPError as problem:
-                passing = problem.code >= HTTPStatus.INTERNAL_SERVER_ERROR or problem.code in (408, 429)
-                error: Exception = refusal(problem.code, problem.read(_SAID).decode(errors="replace"), self._url)
-                if not passing:
-                    raise error from problem
-            except (OSError, http.client.HTTPException) as problem:
-                error = no_answer(f"{type(problem).__name__}: {problem}", self._url)
+                answer = self._connections.request("GET", f"{self._url}/{path}", retries=_ONLY_REDIRECTS)
+            except urllib3.exceptions.HTTPError as problem:
+                cause = problem.reason if isinstance(problem, urllib3.exceptions.MaxRetryError) else problem
+                error: Exception = no_answer(f"{type(cause).__name__}: {cause}", self._url)
+            else:
+                if answer.status == HTTPStatus.OK:
+                    return answer.data
+                error = refusal(answer.status, answer.data[:_SAID].decode(errors="replace"), self._url)
+                if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and answer.status not in _PASSING:
+                    raise error
             if attempt < self._config.attempts:
                 self._sleep(wait)
                 wait *= 2

@@ -109,6 +109,7 @@ class EmbeddedBroker:
         settings.write_text("".join(f"{name}={value}\n" for name, value in self._settings().items()))
         if not (self.folder / "data" / "meta.properties").exists():
             self._format(settings)
+        # Neither process gets a shell with a stranger's text: all arguments are our own paths and numbers.
         with self.log_file.open("ab") as log:
             self._broker = subprocess.Popen(  # noqa: S603
                 [str(self._java), *self._jvm, "-cp", self._class_path, "kafka.Kafka", str(settings)],

@@ -103,7 +103,9 @@ def test_a_value_left_untouched_parks_its_table_when_its_row_landed_before(traff
 
 def test_captures_name_neither_machines_nor_folders(traffic: Traffic) -> None:
     text = gzip.decompress((FOLDER / f"{traffic.name}.jsonl.gz").read_bytes())
-    assert re.findall(rb"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|localhost|/tmp/|/home/|/root/|/var/", text) == []
+    assert re.findall(rb"\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|localhost", text) == []
+    folders = b"|".join(re.escape(os.fsencode(entry.path) + b"/") for entry in os.scandir("/") if entry.is_dir())
+    assert re.findall(folders, text) == []
     host = re.escape(socket.gethostname().encode())
     assert re.findall(rb"(?<![\w+/=])" + host + rb"(?![\w+/=])", text) == []
 
