@@ -24,7 +24,7 @@ from connectors.landing_zone.replay import ObservationKind
 from tests.rig import Connector, Converter, Database, Rig, until
 from tests.rig.equivalence import Source, repeated_events
 from tests.rig.tables import Dialect, Table
-from tests.rig.versioned import create, stale_values, versioned, writing
+from tests.rig.versioned import create, stale_values, unreadable, versioned, writing
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
 
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.rig, pytest.mark.kafka, pytest.mark.spark]
 
 MakeBridge = Callable[..., Bridge]
 
-ORDERS, PARTS = versioned("orders"), versioned("parts")
+ORDERS, PARTS, UNREADABLE = versioned("orders"), versioned("parts"), versioned("unreadable")
 TABLES = (ORDERS, PARTS)
 ROWS = 800
 CHUNK = 10
@@ -55,6 +55,10 @@ class Snapshots:
             "signal_enabled_channels": "source,kafka",
             "signal_kafka_topic": self._signals,
             "signal_kafka_bootstrap_servers": cluster.bootstrap_servers,
+            "signal_kafka_poll_timeout_ms": "2000",
+            "signal_poll_interval_ms": "100",
+            "signal_consumer_session_timeout_ms": "6000",
+            "signal_consumer_heartbeat_interval_ms": "1000",
             "notification_enabled_channels": "sink",
             "notification_sink_topic_name": self._notifications,
         }
@@ -103,18 +107,21 @@ def test_an_incremental_snapshot_interrupted_by_a_kill_leaves_every_row_as_it_is
     source = Source(dialect, Converter.JSON_SCHEMA)
     db = source.database(rig)
     create(db, dialect, TABLES, ROWS)
+    create(db, dialect, (UNREADABLE,), 1)
     snapshots = Snapshots(cluster)
     more: dict[str, Any] = {"read_only": "true", "signal_enabled_channels": "kafka"} if read_only else {}
     connector = rig.connect(db, **{**snapshots.options, **more, "snapshot_mode": "no_data"})
     with writing(db, TABLES, ROWS):
         connector.wait_streaming()
-        if channel == "table":
-            snapshots.ask_table(db, TABLES, SnapshotKind.INCREMENTAL)
-        else:
-            for table in TABLES:
-                snapshots.ask_topic(db, table, SnapshotKind.INCREMENTAL)
-        snapshots.wait_begun()
-        rig.worker.kill()
+        with unreadable(db, dialect, UNREADABLE):
+            asked = (ORDERS, UNREADABLE, PARTS)
+            if channel == "table":
+                snapshots.ask_table(db, asked, SnapshotKind.INCREMENTAL)
+            else:
+                for table in asked:
+                    snapshots.ask_topic(db, table, SnapshotKind.INCREMENTAL)
+            snapshots.wait_begun()
+            rig.worker.kill()
         assert not snapshots.complete(db)
         made = bridge()
         made.run()
@@ -123,7 +130,7 @@ def test_an_incremental_snapshot_interrupted_by_a_kill_leaves_every_row_as_it_is
     connector.wait_caught_up()
     made.run()
 
-    assert [each for each in source.verdicts(made, db, TABLES) if not each.equal] == []
+    assert [each for each in source.verdicts(made, db, (*TABLES, UNREADABLE)) if not each.equal] == []
     assert stale(made) == []
     assert {table.generation for table in made.ledger.tables.values()} == {1}
     [(windows,)] = db.execute("SELECT count(*) FROM debezium_signal WHERE type LIKE 'snapshot-window%'")

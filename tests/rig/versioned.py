@@ -78,6 +78,18 @@ class Gate:
         self._connection.close()
 
 
+@contextmanager
+def unreadable(database: Database, dialect: Dialect, table: Table) -> Iterator[None]:
+    """Nobody else can read or write the table until the block ends: whoever tries waits."""
+    lock = {
+        Dialect.POSTGRESQL: f"LOCK TABLE {table.name} IN ACCESS EXCLUSIVE MODE",
+        Dialect.MARIADB: f"LOCK TABLES {table.name} WRITE",
+    }[dialect]
+    with database.connect(autocommit=False) as connection, connection.cursor() as cursor:
+        cursor.execute(lock)
+        yield
+
+
 @dataclass
 class Writing:
     """What the thread has done so far.
