@@ -14,7 +14,7 @@ from connectors.landing_zone.row_marker import RowMarker
 from streaming.bad_records import LEFT_OUT_LATE
 from streaming.plan import TableResult
 from streaming.results import Results
-from streaming.shaping.merged_sources import Source, in_order
+from streaming.sources import Source, in_order, source_text, sources_of
 
 NAME_COLLISION = "name_collision"
 """Reason of tables that stand still because another source table has their folder."""
@@ -112,12 +112,12 @@ def _shared_topics(tables: tuple[TableResult, ...]) -> tuple[str, ...]:
 
 def _passed_over(results: Results, state: LedgerState) -> tuple[Source, ...]:
     """Source tables that were left out here, and that no table is known of: those that are known get parked instead."""
-    known = {source for table in state.tables.values() for source in (table.source, *table.sources)}
+    known = {source for table in state.tables.values() for source in sources_of(table)}
     return in_order({source for result in results.partitions for source in result.passed_over} - known)
 
 
 def _collision_name(result: TableResult) -> str:
-    return f"{result.table} <- {'.'.join(part for part in result.state.source if part)}"
+    return f"{result.table} <- {source_text(result.state.source)}"
 
 
 def _collided(result: TableResult, owner: str, planned: Mapping[str, PlannedTopic]) -> TableState:
@@ -133,7 +133,8 @@ def _collided(result: TableResult, owner: str, planned: Mapping[str, PlannedTopi
     parked = Parked(
         reason=NAME_COLLISION,
         message=f"its folder {result.state.folder} belongs to the table {owner} of another source table",
-        remedy="give one of the two another name with tables.overrides[].naming in the settings",
+        remedy="exclude it, and carry it with a second bridge: another name, landing zone and state, and a snapshot of "
+        "its own",
         topic=topic,
         partition=partition,
         offset=resume.get(topic, {}).get(partition, 0),

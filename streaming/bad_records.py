@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+
+import numpy as np
 
 from connectors.debezium.events import BadRecord
 from connectors.errors import Terminal
+from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, read_dead_letters
 from connectors.kafka.errors import KafkaAccessError, TopicNotFoundError
 from connectors.kafka.raw import read_records
@@ -18,23 +21,56 @@ LEFT_OUT_LATE = frozenset({CAST_FAILURE, UNAVAILABLE_VALUE})
 """Reasons of events that are left out after they were decoded, when their bytes are gone."""
 
 
+READ_OVER = 10_000
+"""Offsets between two records up to which reading on costs less than a second read, which takes a consumer's start."""
+
+
 class BadRecordError(Terminal):
     """A record cannot be decoded and the settings say to stop then."""
 
 
-def _with_bytes(record: BadRecord, config: DeadLetterConfig) -> BadRecord:
-    """The record as Kafka has it, for one that was left out long after it was decoded."""
-    if record.value is not None or record.key is not None or record.reason not in LEFT_OUT_LATE:
-        return record
-    for raw in read_records(config.kafka, record.topic, record.partition, record.offset, record.offset + 1):
-        headers = () if raw.headers is None else raw.headers[0].as_py() or ()
-        return replace(
-            record,
-            key=raw.keys[0].as_py(),
-            value=raw.values[0].as_py(),
-            headers=tuple((header["key"], header["value"]) for header in headers),
+def with_bytes(bad: Iterable[BadRecord], config: KafkaConfig) -> Iterator[BadRecord]:
+    """The records as Kafka has them, also those that were left out long after they were decoded; they come last.
+
+    What Kafka does not hold any more stays without bytes.
+    """
+    late: list[BadRecord] = []
+    for record in bad:
+        if record.reason in LEFT_OUT_LATE and record.key is None and record.value is None:
+            late.append(record)
+        else:
+            yield record
+    for records in reads(late):
+        wanted = {record.offset: record for record in records}
+        first, last = records[0], records[-1]
+        for raw in read_records(config, first.topic, first.partition, first.offset, last.offset + 1):
+            for index in np.flatnonzero(np.isin(raw.offsets, list(wanted))).tolist():
+                headers = () if raw.headers is None else raw.headers[index].as_py() or ()
+                yield replace(
+                    wanted.pop(int(raw.offsets[index])),
+                    key=raw.keys[index].as_py(),
+                    value=raw.values[index].as_py(),
+                    headers=tuple((header["key"], header["value"]) for header in headers),
+                )
+        yield from wanted.values()
+
+
+def reads(records: Iterable[BadRecord]) -> list[list[BadRecord]]:
+    """The records by ascending offset, grouped into those that one read of their partition brings."""
+    groups: list[list[BadRecord]] = []
+    before: BadRecord | None = None
+    for record in sorted(records, key=lambda record: (record.topic, record.partition, record.offset)):
+        near = (
+            before is not None
+            and (before.topic, before.partition) == (record.topic, record.partition)
+            and record.offset - before.offset <= READ_OVER
         )
-    return record
+        if near:
+            groups[-1].append(record)
+        else:
+            groups.append([record])
+        before = record
+    return groups
 
 
 def settle_bad_records(bad: list[BadRecord], worker: Worker) -> None:
@@ -53,16 +89,17 @@ def settle_bad_records(bad: list[BadRecord], worker: Worker) -> None:
         first = bad[0]
         raise BadRecordError(
             f"a record cannot be decoded ({first.reason}): {first.detail}",
-            remedy="look at it with `cdc-bridge explain`, mend the source or the settings, or set on_bad_record to "
-            "dead_letter to set such records aside",
+            remedy=f"look at it with `cdc-bridge explain CONFIG --topic {first.topic} --partition {first.partition} "
+            f"--offset {first.offset}`, mend the source or the settings, or set on_bad_record to dead_letter to set "
+            "such records aside",
             topic=first.topic,
             partition=first.partition,
             offset=first.offset,
         )
     if worker.dead_letters is None:
         worker.dead_letters = DeadLetterProducer(job.dead_letters)
-    for record in bad:
-        worker.dead_letters.send(_with_bytes(record, job.dead_letters))
+    for record in with_bytes(bad, job.dead_letters.kafka):
+        worker.dead_letters.send(record)
     worker.dead_letters.flush()
 
 

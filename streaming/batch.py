@@ -29,6 +29,8 @@ from streaming.plan import BatchPlan, JobOptions
 from streaming.planning import is_new, plan_batch, planned_topics
 from streaming.publishing import ZonePublisher
 from streaming.results import Results
+from streaming.sources import Source
+from streaming.stages import BatchFigures, Stage, Stages
 
 # The one Spark action: from a plan to what the tasks said.
 DecodeAndLand = Callable[[BatchPlan], Results]
@@ -46,6 +48,7 @@ class BatchReport:
         notes: schema changes and the like, for people.
         seconds: from the plan to the last published file.
         table: whose catch-up it is, beside the stream; empty for a micro-batch.
+        figures: what else there is to count.
     """
 
     version: int | None
@@ -56,6 +59,7 @@ class BatchReport:
     stops: Mapping[str, Parked] = field(default_factory=dict)
     seconds: float = 0.0
     table: str = ""
+    figures: BatchFigures = field(default_factory=BatchFigures)
 
 
 def run_batch(
@@ -76,19 +80,24 @@ def run_batch(
         BridgeError: see the steps; after any error the same range can be run again.
     """
     began = time.monotonic()
-    publisher.publish_pending(ledger)
-    topics = planned_topics(planned, ledger.state, topic_ids)
+    stages = Stages()
+    with stages.measured(Stage.PUBLISH):
+        publisher.publish_pending(ledger)
+    with stages.measured(Stage.PLAN):
+        topics = planned_topics(planned, ledger.state, topic_ids)
     if not is_new(topics, ledger.state):
         return BatchReport(version=None)
 
     before = ledger.state
-    draft, results = land_range(job, before, topics, decode_and_land)
+    draft, results = land_range(job, before, topics, decode_and_land, stages=stages)
     try:
-        state = ledger.commit(draft)
+        with stages.measured(Stage.COMMIT):
+            state = ledger.commit(draft)
     except EarlierAttemptError:
         publisher.publish_pending(ledger)
         raise
-    publisher.publish_pending(ledger)
+    with stages.measured(Stage.PUBLISH):
+        publisher.publish_pending(ledger)
     pass_failpoint(Failpoint.BATCH_END)
     stops = new_stops(before, ledger.state)
     return BatchReport(
@@ -102,6 +111,7 @@ def run_batch(
         ),
         stops=stops,
         seconds=time.monotonic() - began,
+        figures=BatchFigures.of(stages, draft.counters, results),
     )
 
 
@@ -111,22 +121,27 @@ def land_range(
     topics: Mapping[str, PlannedTopic],
     decode_and_land: DecodeAndLand,
     only: str | None = None,
+    stages: Stages | None = None,
 ) -> tuple[Draft, Results]:
     """Stage the files of a range, in as many attempts as it takes to know which tables merge, are doubtful, or dropped.
 
     Args:
         state: what the ledger knows before the range.
         only: the one table that lands; see :class:`~streaming.plan.BatchPlan`.
+        stages: gets the time that it takes.
 
     Returns:
         the version that the last attempt makes, and what its tasks said.
     """
     merging: frozenset[str] = frozenset()
     doubtful: frozenset[str] = frozenset()
-    drops: dict[tuple[str, str | None, str], Dropped] = {}
+    drops: dict[Source, Dropped] = {}
+    stages = stages or Stages()
     while True:
-        plan = plan_batch(job, state, topics, uuid.uuid4().hex, merging, doubtful, only, drops)
-        results = decode_and_land(plan)
+        with stages.measured(Stage.PLAN):
+            plan = plan_batch(job, state, topics, uuid.uuid4().hex, merging, doubtful, only, drops)
+        with stages.measured(Stage.MERGE if any(topic.merges for topic in plan.topics.values()) else Stage.LAND):
+            results = decode_and_land(plan)
         draft = assemble(results, topics, state, merging)
         found = doubtful_tables(results)
         told = {} if only is not None else {**drops_in(results, state), **drops}

@@ -51,15 +51,15 @@ class Checkpoint:
     def next_start(self) -> Offsets | None:
         """Where Spark would go on, or None when the checkpoint is empty or not to be used.
 
-        After a batch without its commit Spark runs that batch again: the start is then the end of the one before.
+        After a batch without its commit Spark runs that batch again: the start is then the end of the one before, and
+        the batch's own offsets have to be readable, too.
         """
         planned = _last_number(self.folder / "offsets")
         if planned is None or not (self.folder / "metadata").is_file():
             return None
         try:
-            if (self.folder / "commits" / str(planned)).is_file():
-                return _read_offsets(self.folder / "offsets" / str(planned))
-            return self._before(planned)
+            end = _read_offsets(self.folder / "offsets" / str(planned))
+            return end if (self.folder / "commits" / str(planned)).is_file() else self._before(planned)
         except CheckpointError:
             return None
 

@@ -57,7 +57,7 @@ def landing_columns(events: OrderedRows, options: TableOptions, keys: tuple[str,
         name
         for name in events.rows.schema.names
         if name in own
-        or ((not options.include or _matches(name, options.include)) and not _matches(name, options.exclude))
+        or ((not options.include or matches(name, options.include)) and not matches(name, options.exclude))
     ]
 
 
@@ -152,13 +152,14 @@ def _free_name(name: str, names: Sequence[str]) -> str:
     return name
 
 
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
+    """Whether one of the glob patterns takes the column."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def is_masked(name: str, options: TableOptions) -> bool:
     """Whether the column's values are hidden; one that is hashed or encrypted is not masked as well."""
-    return _matches(name, options.mask) and not _matches(name, (*options.hashed, *options.encrypted))
+    return matches(name, options.mask) and not matches(name, (*options.hashed, *options.encrypted))
 
 
 def _masked(column: pa.Array) -> pa.Array:

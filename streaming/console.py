@@ -6,6 +6,7 @@ So ``cdc-bridge verify /zones/shop | less`` and ``cdc-bridge status bridge.yaml 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import traceback
@@ -17,6 +18,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from connectors.errors import BridgeError, Transient
+
+_log = logging.getLogger(__name__)
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
 """The option that every command has."""
@@ -51,11 +54,9 @@ def print_text(text: str) -> None:
 def show_error(error: BridgeError, *, as_json: bool, debug: bool = False) -> None:
     """Say what happened, where, and what to do; with ``as_json`` as an object on standard output too.
 
-    The traceback is shown only with ``debug``.
+    The traceback is shown only with ``debug``. A process that logs in JSON says it in a line of its log.
     """
-    if debug:
-        traceback.print_exception(error)
-    people().print(error_panel(error))
+    _tell(error, debug=debug)
     if as_json:
         print_json({"error": error_values(error)})
 
@@ -84,8 +85,21 @@ def show_unexpected(error: Exception, *, as_json: bool, debug: bool) -> None:
     """Say that the bridge itself is at fault; otherwise as :func:`show_error`."""
     remedy = "run the command again with CDC_BRIDGE_DEBUG=1, which shows the traceback, and report it"
     unexpected = BridgeError(f"The bridge met an error that it does not know: {error}", remedy=remedy)
-    if debug:
-        traceback.print_exception(error)
-    people().print(error_panel(unexpected, title=type(error).__name__))
+    _tell(unexpected, debug=debug, cause=error)
     if as_json:
         print_json({"error": {**error_values(unexpected), "kind": type(error).__name__}})
+
+
+def _tell(error: BridgeError, *, debug: bool, cause: Exception | None = None) -> None:
+    """On standard error, in the form that the process logs in."""
+    # Most commands log nothing, and start faster without it.
+    from streaming.logs import error_facts, logs_json
+
+    shown = cause or error
+    if logs_json():
+        facts = error_facts(error) | {"error": type(shown).__name__}
+        _log.error("%s", error, exc_info=shown if debug else None, extra={"facts": facts})
+        return
+    if debug:
+        traceback.print_exception(shown)
+    people().print(error_panel(error, title=type(shown).__name__))

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 
-from connectors.debezium.events import BadRecord, ChangeChunk, Int64s, RawRecords, SkipReason
+from connectors.debezium.events import BadRecord, ChangeChunk, Int64s, Op, RawRecords, SkipReason
 from connectors.debezium.merge_keys import PositionCarry, merge_keys
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.table_change import TableChange
@@ -27,7 +28,7 @@ from streaming.plan import BatchPlan, PartitionResult
 from streaming.results import blob_row, failure_row, partition_row, table_row
 from streaming.rows import OrderedRows
 from streaming.runs import partition_runs, trim
-from streaming.shaping.merged_sources import in_order, source_of
+from streaming.sources import in_order, source_of
 from streaming.tables import TableDirectory
 from streaming.worker import Worker, worker_for
 
@@ -80,6 +81,15 @@ class _Counts:
     superseded: int = 0
     table_changes: list[TableChange] = field(default_factory=list)
     excluded: set[SourceTable] = field(default_factory=set)
+    ops: Counter[int] = field(default_factory=Counter)
+    oldest_ms: int = 0
+    newest_ms: int = 0
+
+    def add(self, records: RawRecords) -> None:
+        oldest, newest = int(records.timestamps.min()), int(records.timestamps.max())
+        self.oldest_ms = min(oldest, self.oldest_ms) if self.records else oldest
+        self.newest_ms = max(newest, self.newest_ms)
+        self.records += len(records)
 
 
 class _Partition:
@@ -108,12 +118,13 @@ class _Partition:
         if fresh is None:
             return
         decoded = self._worker.decoder.decode(fresh)
-        self._counts.records += len(fresh)
+        self._counts.add(fresh)
         self._counts.skipped.update(decoded.skipped)
         self._counts.table_changes += decoded.table_changes
         self._counts.excluded |= decoded.excluded
         self._settle(decoded.bad)
         for chunk in decoded.chunks:
+            self._counts.ops.update(dict(enumerate(np.bincount(chunk.ops, minlength=len(Op)).tolist())))
             yield from self._place(chunk)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
@@ -136,6 +147,9 @@ class _Partition:
                 epochs=self._counts.epochs,
                 table_changes=tuple(self._counts.table_changes),
                 passed_over=in_order(source_of(table) for table in self._counts.excluded),
+                ops={Op(op).name.lower(): count for op, count in sorted(self._counts.ops.items()) if count},
+                oldest_ms=self._counts.oldest_ms,
+                newest_ms=self._counts.newest_ms,
             )
         )
 

@@ -18,7 +18,6 @@ from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import (
     Dropped,
     LedgerState,
-    Parked,
     PlannedTopic,
     RebuildKind,
     TableState,
@@ -29,10 +28,10 @@ from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnTruncate, TableMode
 from streaming.publishing import ZONE_REASON
 from streaming.results import Results
-from streaming.resuming import Resume, first_place
+from streaming.resuming import Resume, stopped
 from streaming.source_drop import NOWHERE, drop_of, place, reached
+from streaming.sources import Source, source_of, source_text, sources_of
 
-Source = tuple[str, str | None, str]
 Drops = Mapping[Source, Dropped]
 
 _AT_REST = (TableStatus.LOADING, TableStatus.STREAMING, TableStatus.PARKED)
@@ -86,11 +85,11 @@ def record_drops(
 
 def change_notes(results: Results, before: LedgerState) -> list[str]:
     """What the batch's schema-change records are worth telling a person."""
-    known = {source for table in before.tables.values() for source in (table.source, *table.sources)}
+    known = {source for table in before.tables.values() for source in sources_of(table)}
     notes: list[str] = []
     for source, changes in _changes(results).items():
         kinds = {change.kind for change in changes}
-        table = ".".join(part for part in source if part)
+        table = source_text(source)
         if source in known:
             notes += [
                 f"{table}: dropped at the source: {change.statement}"
@@ -101,8 +100,8 @@ def change_notes(results: Results, before: LedgerState) -> list[str]:
             statement = next(change.statement for change in changes if change.kind is TableChangeKind.ALTER)
             notes.append(
                 f"{table}: altered at the source without having landed before: {statement} - if a table was renamed to "
-                "it, its rows from before are in the old table's mirror only, which gets no more changes; `resync` "
-                "fills the new one"
+                "it, its rows from before are in the old table's mirror only, which gets no more changes; "
+                "`cdc-bridge resync CONFIG TABLE` fills the new one"
             )
     return notes
 
@@ -111,8 +110,7 @@ def _changes(results: Results) -> dict[Source, list[TableChange]]:
     changes: dict[Source, list[TableChange]] = {}
     for partition in results.partitions:
         for change in partition.table_changes:
-            source = (change.table.database, change.table.schema, change.table.name)
-            changes.setdefault(source, []).append(change)
+            changes.setdefault(source_of(change.table), []).append(change)
     return changes
 
 
@@ -147,19 +145,14 @@ def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume:
     follows = options.on_drop is OnDrop.DROP and not told.back and table.sequence > 0 and _may_stop(table)
     if not follows or _stands_for_its_own_reason(table):
         return table
-    topic, partition, offset = first_place(resume)
-    parked = Parked(
+    return stopped(
+        table,
+        resume,
         reason="dropped",
         message="the source dropped the table, and the settings have its mirror dropped with it",
         remedy="nothing: the folder is deleted; if the table is made again, its events begin the mirror anew",
-        topic=topic,
-        partition=partition,
-        offset=offset,
-        resume=resume,
-        skipped=0 if table.parked is None else table.parked.skipped,
         rebuild=RebuildKind.KAFKA,
     )
-    return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)
 
 
 def _may_stop(table: TableState) -> bool:
@@ -181,17 +174,12 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
     kept = options.on_truncate is OnTruncate.IGNORE or options.mode is TableMode.HISTORY
     if kept or table.sequence == 0 or not _may_stop(table) or _stands_for_its_own_reason(table):
         return table
-    topic, partition, offset = first_place(resume)
-    parked = Parked(
+    return stopped(
+        table,
+        resume,
         reason="recreated",
         message="the source dropped the table and made it again, which the schema-change topic told only after events "
         "of the new table had landed, so mirrored rows may be of the table that is gone",
-        remedy="resync the table, or, if the rows may stay, resume it",
-        topic=topic,
-        partition=partition,
-        offset=offset,
-        resume=resume,
-        skipped=0 if table.parked is None else table.parked.skipped,
+        remedy="`cdc-bridge resync CONFIG TABLE`; or, if the rows may stay, `cdc-bridge resume CONFIG TABLE`",
         rebuild=RebuildKind.SNAPSHOT if options.on_truncate is OnTruncate.REBUILD and table.parked is None else None,
     )
-    return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)

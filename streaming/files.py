@@ -19,11 +19,11 @@ from connectors.landing_zone.layout import data_path
 from connectors.landing_zone.ledger.state import LandedFile, TableState
 from connectors.landing_zone.numbering import SequenceNumber
 from connectors.landing_zone.parquet import ParquetFileWriter
-from connectors.landing_zone.row_marker import COLUMN as MARKER_COLUMN
 from connectors.landing_zone.row_marker import RowMarker
 from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.staging import staged_path
 from connectors.landing_zone.storage.protocol import Storage
+from streaming.places import place_of, places
 from streaming.plan import BatchPlan, TableOptions
 from streaming.policies import FileFormat
 from streaming.rows import Int32s, OrderedRows
@@ -102,17 +102,13 @@ class TableFile:
         if markers is None and self._writer.marked:
             markers = np.full(rows.num_rows, RowMarker.UPSERT, np.int32)
         self._writer.write(rows, markers)
-        places = events.topic_index.astype(np.int64) << 32 | events.partitions
-        for place in np.unique(places).tolist():
-            offsets = events.offsets[places == place]
-            partitions = self._ranges.setdefault(events.topics[place >> 32], {})
-            partition = int(place & 0xFFFFFFFF)
+        numbers = places(events)
+        for number in np.unique(numbers).tolist():
+            offsets = events.offsets[numbers == number]
+            topic, partition = place_of(events, number)
+            partitions = self._ranges.setdefault(topic, {})
             first, _ = partitions.get(partition, (int(offsets[0]), 0))
             partitions[partition] = (first, int(offsets[-1]))
-
-    def marker_columns(self) -> tuple[str, ...]:
-        """The marker column's name, if the file has one by now."""
-        return (MARKER_COLUMN,) if self._writer.marked else ()
 
     def read_back(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """See :meth:`connectors.landing_zone.landing_file.LandingFileWriter.read_back`."""

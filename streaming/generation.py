@@ -22,7 +22,7 @@ import numpy as np
 from connectors.debezium.events import Bools, ChangeChunk, Int64s, Op, SnapshotKind
 from connectors.landing_zone.ledger.state import RebuildKind, SnapshotIdentity, TableState, TableStatus
 from streaming.rows import OrderedRows
-from streaming.snapshots import snapshot_runs
+from streaming.snapshots import identity_of, snapshot_runs
 
 SUPERSEDED = "superseded"
 """Why a record that belongs to an earlier generation yields no row."""
@@ -47,11 +47,8 @@ def asked_snapshot(state: TableState, events: OrderedRows) -> SnapshotIdentity |
     """
     if not _awaits_snapshot(state):
         return None
-    for run in snapshot_runs(events):
-        if run.run_id is not None:
-            high, low = events.keys[run.start, 1:].tolist()
-            return SnapshotIdentity(events.connector, run.run_id, f"{high:016x}{low:016x}")
-    return None
+    found = (identity_of(events, run) for run in snapshot_runs(events))
+    return next((identity for identity in found if identity is not None), None)
 
 
 def _awaits_snapshot(state: TableState) -> bool:

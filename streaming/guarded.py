@@ -25,7 +25,7 @@ from streaming.land import TableLander
 from streaming.places import places
 from streaming.plan import BatchPlan, TableResult
 from streaming.rows import OrderedRows
-from streaming.stops import Stop
+from streaming.stops.stop import Stop
 
 _log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from connectors.kafka.client_options import SPARK_PREFIX, java_options
+from connectors.kafka.client_options import SPARK_PREFIX, spark_options
 from connectors.kafka.config import KafkaConfig, OAuth, SaslMechanism, Security, SecurityProtocol, options
 from connectors.kafka.dead_letters import DeadLetterConfig
 from connectors.kafka.registry_config import RegistryConfig, RegistryKind
@@ -78,7 +78,7 @@ def source_options(settings: BridgeSettings) -> dict[str, str]:
     ``failOnDataLoss`` stays true: records that are gone are an error that the start explains, never a gap.
     """
     trigger = settings.trigger
-    chosen = {f"{SPARK_PREFIX}{name}": value for name, value in java_options(kafka_config(settings)).items()}
+    chosen = spark_options(kafka_config(settings))
     chosen |= {
         "includeHeaders": "true",
         "failOnDataLoss": "true",

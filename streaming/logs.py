@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TextIO, assert_never
 
 from connectors.errors import BridgeError
+from streaming.log_context import version_in_hand
 from streaming.settings.runtime import LogFormat, LogLevel
 
 _LEVELS = {
@@ -21,10 +22,11 @@ _LEVELS = {
     LogLevel.WARNING: logging.WARNING,
     LogLevel.ERROR: logging.ERROR,
 }
-# Whose informational lines say nothing to an operator of the bridge. librdkafka's own lines come through the Kafka
+# Whose informational lines say nothing to an operator of the bridge. py4j reports, with a traceback, each error that a
+# batch raises; the job tells it itself. librdkafka's own lines come through the Kafka
 # clients' logger: a broker that goes away is reported by the error that follows, not once per connection.
 _LOUD = {
-    "py4j": logging.ERROR,
+    "py4j": logging.CRITICAL,
     "pyspark": logging.ERROR,
     "azure": logging.WARNING,
     "urllib3": logging.ERROR,
@@ -43,7 +45,8 @@ class TextLines(logging.Formatter):
 class JsonLines(logging.Formatter):
     """One object per line: ``time``, ``level``, ``logger``, ``message``, the facts, and ``error`` where one is told.
 
-    A fact of one of these names is left out: the line's own member stays.
+    A fact of one of these names is left out: the line's own member stays. A line that belongs to a micro-batch has the
+    ledger's ``version`` that the batch becomes, so that all of its lines can be found.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -55,6 +58,9 @@ class JsonLines(logging.Formatter):
         }
         facts: dict[str, object] = getattr(record, "facts", {})
         line |= {name: value for name, value in facts.items() if name not in line}
+        version = version_in_hand()
+        if version is not None:
+            line.setdefault("version", version)
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
@@ -90,6 +96,11 @@ def log_to_stderr(form: LogFormat, level: LogLevel) -> None:
 def log_nothing() -> None:
     """Let this process log nothing: a command's result says all that it has to say."""
     _replace_handlers(logging.NullHandler())
+
+
+def logs_json() -> bool:
+    """Whether this process logs one JSON object per line."""
+    return any(isinstance(handler.formatter, JsonLines) for handler in logging.getLogger().handlers)
 
 
 def error_facts(error: BridgeError) -> dict[str, object]:

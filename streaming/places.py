@@ -23,6 +23,11 @@ def places(events: OrderedRows) -> Int64s:
     return numbers
 
 
+def number_of(events: OrderedRows, place: Place) -> int:
+    """The number of :func:`places` that stands for a partition of a topic of these events."""
+    return events.topics.index(place.topic) << 32 | place.partition
+
+
 def place_of(events: OrderedRows, number: int) -> Place:
     """The partition behind a number of :func:`places`."""
     return Place(events.topics[number >> 32], number & 0xFFFFFFFF)

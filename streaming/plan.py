@@ -32,6 +32,7 @@ from streaming.policies import (
     TableMode,
 )
 from streaming.shaping.secrecy import Secrecy
+from streaming.sources import Source, sources_of
 
 
 @dataclass(frozen=True)
@@ -153,17 +154,17 @@ class BatchPlan:
     schemas: dict[str, str] = field(default_factory=dict)
     streamed_runs: frozenset[str] = frozenset()
     doubtful: frozenset[str] = frozenset()
-    drops: dict[tuple[str, str | None, str], Dropped] = field(default_factory=dict)
-    passed_over: frozenset[tuple[str, str | None, str]] = frozenset()
+    drops: dict[Source, Dropped] = field(default_factory=dict)
+    passed_over: frozenset[Source] = frozenset()
     only: str | None = None
 
     def lands(self, found: TableState) -> bool:
         """Whether the events of a table land; ``found`` is what :class:`streaming.tables.TableDirectory` says of it."""
         return self.only is None or self.tables[self.only].source == found.source
 
-    def by_source(self) -> dict[tuple[str, str | None, str], str]:
+    def by_source(self) -> dict[Source, str]:
         """Landing-zone name of each known source table."""
-        return {source: name for name, state in self.tables.items() for source in (state.source, *state.sources)}
+        return {source: name for name, state in self.tables.items() for source in sources_of(state)}
 
 
 class ResultKind(enum.StrEnum):
@@ -186,6 +187,8 @@ class TableResult(msgspec.Struct, frozen=True):
         counts: what else the ledger adds to its counters.
         left_out: events set aside as dead letters because of their rows, per reason.
         filled: whether a value that the source did not send was taken from an earlier row.
+        figures: what metrics count beside the ledger: ``unavailable.`` values by what took their place, and
+            ``schema_changes.`` by kind.
     """
 
     table: str
@@ -198,6 +201,7 @@ class TableResult(msgspec.Struct, frozen=True):
     counts: dict[str, int] = {}
     left_out: dict[str, int] = {}
     filled: bool = False
+    figures: dict[str, int] = {}
     notes: tuple[str, ...] = ()
 
 
@@ -208,6 +212,8 @@ class PartitionResult(msgspec.Struct, frozen=True):
         epochs: how often the log positions fell for good, as after a failover or a reset of the source's log.
         table_changes: what its schema-change records tell.
         passed_over: source tables of records that the settings leave out.
+        ops: row events by operation (``create``, ``update``, ``delete``, ``read``, ``truncate``).
+        oldest_ms, newest_ms: Kafka's timestamps of its records, milliseconds since 1970; 0 without any.
     """
 
     topic: str
@@ -217,7 +223,10 @@ class PartitionResult(msgspec.Struct, frozen=True):
     bad: dict[str, int] = {}
     epochs: int = 0
     table_changes: tuple[TableChange, ...] = ()
-    passed_over: tuple[tuple[str, str | None, str], ...] = ()
+    passed_over: tuple[Source, ...] = ()
+    ops: dict[str, int] = {}
+    oldest_ms: int = 0
+    newest_ms: int = 0
 
 
 class Failure(msgspec.Struct, frozen=True):

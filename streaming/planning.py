@@ -7,10 +7,11 @@ from types import MappingProxyType
 
 from connectors.debezium.schema import SourceTable
 from connectors.errors import Transient
-from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
+from connectors.landing_zone.errors import RECREATED_REMEDY, OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.state import Dropped, LedgerState, PlannedTopic, TopicOffsets
 from streaming.checkpoint import Planned
 from streaming.plan import BatchPlan, JobOptions, TopicPlan
+from streaming.sources import Source
 
 
 class TopicGoneError(Transient):
@@ -51,7 +52,7 @@ def planned_topics(planned: Planned, state: LedgerState, ids: Mapping[str, str])
                 raise OffsetGapError(
                     f"Spark would go on at offset {start}, but {known} is the next one to land",
                     remedy="restart the job: it sets Spark's checkpoint aside and reads on where the ledger ends; if "
-                    "Kafka no longer has these offsets, rebuild the tables fed by this topic",
+                    "Kafka no longer has these offsets, that start says so, and what to do",
                     topic=topic,
                     partition=partition,
                     offset=known,
@@ -70,7 +71,7 @@ def require_same_topic(topic: str, recorded: TopicOffsets | None, found_id: str)
     if recorded is not None and recorded.id != found_id:
         raise TopicRecreatedError(
             "the topic was deleted and created again: its offsets no longer mean what the ledger recorded",
-            remedy="if the new topic continues the old one, rebuild the tables fed by it; otherwise exclude the topic",
+            remedy=RECREATED_REMEDY,
             topic=topic,
             recorded_id=recorded.id,
             found_id=found_id,
@@ -95,7 +96,7 @@ def plan_batch(
     merging: frozenset[str],
     doubtful: frozenset[str] = frozenset(),
     only: str | None = None,
-    drops: Mapping[tuple[str, str | None, str], Dropped] = MappingProxyType({}),
+    drops: Mapping[Source, Dropped] = MappingProxyType({}),
 ) -> BatchPlan:
     """What the tasks are told.
 

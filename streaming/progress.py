@@ -10,9 +10,8 @@ from streaming.carry import carry_at, high_words, loaded_position, partition_sta
 from streaming.marking import HighWater, Proof, below
 from streaming.places import Place, place_of, places
 from streaming.rows import OrderedRows, position_at
-from streaming.run_starts import begun, first_streamed
+from streaming.run_starts import begun, first_streamed, streamed_runs
 from streaming.snapshots import initial_rows
-from streaming.stops import streamed_runs
 
 
 class TableProgress:

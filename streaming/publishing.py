@@ -12,14 +12,14 @@ from connectors.errors import BridgeError
 from connectors.landing_zone.delimited_format import DelimitedFormat
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked, TableState, TableStatus
+from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState, TableStatus
 from connectors.landing_zone.metadata import metadata_of
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.redo import Published
 from connectors.landing_zone.schema import PinnedSchema
 from streaming.files import file_extension
 from streaming.plan import JobOptions, TableOptions
-from streaming.resuming import first_place, resume_of
+from streaming.resuming import resume_of, stopped
 
 ZONE_REASON = "zone:"
 """Reasons of tables that stand still because of their folder begin so; their files stay pending."""
@@ -91,18 +91,12 @@ def _text_format(table: TableState, job: JobOptions) -> DelimitedFormat | None:
 
 def _parked(state: LedgerState, name: str, error: BridgeError) -> TableState:
     table = state.tables[name]
-    resume = resume_of(table, state.topics)
-    topic, partition, offset = first_place(resume)
     kind = re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__.removesuffix("Error")).lower()
     where = ", ".join(f"{fact}={value}" for fact, value in error.facts.items())
-    parked = Parked(
+    return stopped(
+        table,
+        resume_of(table, state.topics),
         reason=ZONE_REASON + kind,
         message=f"{error.message} [{where}]" if where else error.message,
         remedy=error.remedy,
-        topic=topic,
-        partition=partition,
-        offset=offset,
-        resume=resume,
-        skipped=0 if table.parked is None else table.parked.skipped,
     )
-    return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)

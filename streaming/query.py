@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,34 +12,27 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from connectors.errors import BridgeError, Transient
+from connectors.errors import Transient
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.action import spark_action
 from streaming.batch import BatchReport, run_batch
 from streaming.checkpoint import Checkpoint
+from streaming.health.state import Work
 from streaming.lifecycle.retention import park_behind_retention
+from streaming.listener import Listener
+from streaming.log_context import about_version
 from streaming.plan import JobOptions
 from streaming.runs import SOURCE_COLUMNS
-from streaming.startup import (
-    OpenZone,
-    check_topics,
-    offsets_to_land,
-    settle_checkpoint,
-    starting_offsets,
-)
-
-_log = logging.getLogger(__name__)
+from streaming.spark_errors import query_failed, spark_errors
+from streaming.startup import OpenZone, check_topics, offsets_to_land, settle_checkpoint, starting_offsets
+from streaming.told_chores import Chores, ToldChores
 
 POLL_SECONDS = 0.1
+"""How often a running query is looked at; also how long its chores wait for the batch in hand."""
 WAIT_SECONDS = 0.01
-LONGEST_CAUSE = 500
-"""Characters of Spark's report that an error repeats."""
-
-
-class QueryFailedError(Transient):
-    """Spark's query ended with an error of its own."""
+"""Between two looks at chores that wait for something."""
 
 
 class _StoppedError(Exception):
@@ -76,17 +68,6 @@ class Retries:
         return max(asked or 0.0, min(self.longest, self.first * 2.0 ** (failures - 1)))
 
 
-class Chores(Protocol):
-    """What the driver does between micro-batches; see :mod:`streaming.lifecycle.chores`."""
-
-    def run(self) -> None:
-        """Do a little of what is to be done."""
-
-    def idle(self) -> bool:
-        """Whether the last call found nothing that can be done now."""
-        ...
-
-
 @dataclass(frozen=True)
 class Job:
     """What a query needs from outside.
@@ -98,8 +79,7 @@ class Job:
         open: claims the landing zone; called once per start. chores: those of the driver that has claimed it.
         source_options: options of Spark's Kafka source but for ``startingOffsets``.
         interval: of the trigger, seconds; None drains what is there and ends.
-        on_start: told how many offsets wait, on_batch what each batch did, on_failure of each failure that is retried,
-            on_end what the ledger knows when the query has ended without one.
+        listener: told how the query goes on.
     """
 
     options: JobOptions
@@ -113,10 +93,7 @@ class Job:
     chores: Callable[[OpenZone], Chores]
     describe: Callable[[], Mapping[str, TopicDescription]]
     topic_ids: Callable[[Sequence[str]], Mapping[str, str]]
-    on_start: Callable[[int], None]
-    on_batch: Callable[[BatchReport], None]
-    on_failure: Callable[[BridgeError, float], None]
-    on_end: Callable[[LedgerState], None]
+    listener: Listener
 
 
 def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
@@ -137,31 +114,28 @@ def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
             if failures > job.retries.attempts:
                 raise
             pause = job.retries.pause(failures, error.retry_after)
-            job.on_failure(error, pause)
+            with about_version(landed.failed):
+                job.listener.on_failure(error, pause)
             stop.wait(pause)
         else:
             return
 
 
-@contextlib.contextmanager
-def spark_errors() -> Iterator[None]:
-    """What Spark says itself, when a query or job starts or ends or its JVM is gone, as an error of ours.
-
-    Raises:
-        QueryFailedError: Spark failed, for a reason of its own or a worker's.
-    """
-    try:
-        yield
-    except (PySparkException, Py4JError, ConnectionError) as error:
-        raise _spark_failed(error) from error
-
-
 @dataclass
 class _Landed:
+    """What became of a query's batches.
+
+    Attributes:
+        batches: how many landed.
+        failed: the version that the last one was to become, if it failed.
+    """
+
     batches: int = 0
+    failed: int | None = None
 
 
 def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) -> None:
+    job.listener.on_work(Work.START)
     present = job.describe()
     opened = job.open()
     park_behind_retention(opened.ledger, present)
@@ -169,8 +143,9 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
     settle_checkpoint(job.checkpoint, opened.ledger.state, present, drain=job.interval is None)
     job.begin(opened.ledger, present)
     job.on_commit(opened.ledger.state)
-    job.on_start(offsets_to_land(opened.ledger.state, present))
-    chores = job.chores(opened)
+    job.listener.on_state(opened.ledger.state)
+    job.listener.on_start(offsets_to_land(opened.ledger.state, present))
+    chores = ToldChores(job.chores(opened), opened.ledger, job.listener)
     batches = _Batches(job, opened, stop, landed, chores)
     if job.interval is None:
         do_all(chores, stop)
@@ -195,7 +170,7 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
             query.stop()
     if job.interval is None:
         do_all(chores, stop)
-    job.on_end(opened.ledger.state)
+    job.listener.on_end(opened.ledger.state)
 
 
 def do_all(chores: Chores, stop: StopSignal) -> None:
@@ -267,19 +242,23 @@ class _Batches:
         with self._lock:
             if self._stop.is_set() or self.failure is not None:
                 raise _StoppedError
+            self._landed.failed = self._opened.ledger.state.version + 1
+            self._job.listener.on_work(Work.BATCH)
             try:
-                report = self._run(frame, batch_id)
-                self._job.on_commit(self._opened.ledger.state)
-                # A range that was landed already says nothing about whether a failure has passed.
-                self._landed.batches += report.version is not None
-                self._opened.prune()
-                self._job.on_batch(report)
+                with about_version(self._landed.failed):
+                    report = self._run(frame, batch_id)
+                with about_version(report.version):
+                    self._tell(report)
             except (PySparkException, Py4JError) as error:
-                self.failure = _spark_failed(error)
+                self.failure = query_failed(error)
                 raise
             except Exception as error:
                 self.failure = error
                 raise
+            else:
+                self._landed.failed = None
+            finally:
+                self._job.listener.on_work(Work.WAITING)
 
     def between(self, seconds: float) -> bool:
         """Whether no batch is under way within so many seconds; none begins any more once the stop signal is set."""
@@ -300,28 +279,17 @@ class _Batches:
             finally:
                 self._lock.release()
 
+    def _tell(self, report: BatchReport) -> None:
+        self._job.on_commit(self._opened.ledger.state)
+        # A range that was landed already says nothing about whether a failure has passed.
+        self._landed.batches += report.version is not None
+        self._opened.prune()
+        self._job.listener.on_state(self._opened.ledger.state)
+        self._job.listener.on_batch(report)
+
     def _run(self, frame: DataFrame, batch_id: int) -> BatchReport:
         planned = self._job.checkpoint.planned(batch_id)
         ids = self._job.topic_ids(sorted(planned.end))
         return run_batch(
             planned, ids, self._job.options, self._opened.ledger, self._opened.publisher, spark_action(frame)
         )
-
-
-def _spark_failed(error: Exception) -> QueryFailedError:
-    return QueryFailedError(
-        f"Spark's query ended: {cause_of(str(error)) or type(error).__name__}",
-        remedy="look at the lines above for Spark's own report; the job starts again by itself and goes on where the "
-        "ledger ends",
-    )
-
-
-def cause_of(said: str) -> str:
-    """The line of Spark's report that names the cause: how a worker's traceback ends, else the report's first line."""
-    lines = said.strip().splitlines()
-    started = [number for number, line in enumerate(lines) if line.startswith("Traceback ")]
-    if started:
-        # The traceback's own lines are indented; what was raised follows them.
-        raised = (line for line in lines[started[-1] + 1 :] if line and not line[0].isspace())
-        return next(raised, "")[:LONGEST_CAUSE]
-    return lines[0].strip()[:LONGEST_CAUSE] if lines else ""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from connectors.landing_zone.ledger.state import TableState, TopicOffsets
+import msgspec
+
+from connectors.landing_zone.ledger.state import Parked, RebuildKind, TableState, TableStatus, TopicOffsets
 
 Resume = dict[str, dict[int, int]]
 """The first offset that has not landed, per topic and partition."""
@@ -24,3 +26,27 @@ def first_place(resume: Resume) -> tuple[str, int, int]:
         for partition, offset in partitions.items():
             return topic, partition, offset
     return "", 0, 0
+
+
+def stopped(
+    table: TableState, resume: Resume, *, reason: str, message: str, remedy: str, rebuild: RebuildKind | None = None
+) -> TableState:
+    """The table as it stands still from now on, with what it has passed over so far.
+
+    Args:
+        resume: where it goes on; its first place stands for the event that stopped it.
+        reason, message, remedy, rebuild: see :class:`~connectors.landing_zone.ledger.state.Parked`.
+    """
+    topic, partition, offset = first_place(resume)
+    parked = Parked(
+        reason=reason,
+        message=message,
+        remedy=remedy,
+        topic=topic,
+        partition=partition,
+        offset=offset,
+        resume=resume,
+        skipped=0 if table.parked is None else table.parked.skipped,
+        rebuild=rebuild,
+    )
+    return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)

@@ -53,6 +53,15 @@ def behind_own_stream(events: OrderedRows, starts: Mapping[str, RunStart]) -> Bo
     return behind
 
 
+def streamed_runs(events: OrderedRows) -> list[str]:
+    """The connector runs of streaming events (snapshot rows of any kind prove nothing)."""
+    streaming = np.flatnonzero(events.snapshots == SnapshotKind.NONE)
+    if not len(streaming):
+        return []
+    runs = events.run_ids.take(streaming).unique().to_pylist()
+    return [run for run in runs if run is not None]
+
+
 def first_streamed(events: OrderedRows) -> list[tuple[str, int]]:
     """The first event that each connector run streams in each partition: the run and the event's index."""
     streaming = np.flatnonzero(events.snapshots == SnapshotKind.NONE)

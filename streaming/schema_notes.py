@@ -59,14 +59,14 @@ def schema_notes(
     if required:
         notes.append(
             f"rows that exist have a value in {_names(required)} at the source, and NULL in the mirror until they "
-            "change; `resync` fills it"
+            "change; `cdc-bridge resync CONFIG TABLE` fills it"
         )
     if lost:
         notes.append(f"{_names(lost)} is gone from the rows: it stays, NULL in every row that changes from now on")
     if lost and added:
         notes.append(
             f"{_names(lost)} is gone and {_names(added)} is new in the same event: if it was renamed, old rows keep "
-            f"their value in {_names(lost)}; `resync` fills {_names(added)}"
+            f"their value in {_names(lost)}; `cdc-bridge resync CONFIG TABLE` fills {_names(added)}"
         )
     if back:
         notes.append(f"{_names(back)} is back in the rows")

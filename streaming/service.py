@@ -6,14 +6,14 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 
 from pyspark.sql import SparkSession
 
-from connectors.errors import BridgeError
 from connectors.kafka.dead_letters import ensure_topic
+from connectors.kafka.first_records import first_timestamps
 from connectors.kafka.jars import JarSet, resolve_jars
 from connectors.kafka.time_offsets import offsets_at
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics, topic_ids
@@ -21,13 +21,15 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.open import open_storage
 from connectors.landing_zone.storage.protocol import Storage
-from streaming.batch import BatchReport
 from streaming.beginning import Beginning, begin
 from streaming.checkpoint import Checkpoint
+from streaming.health.watcher import Watcher, served
 from streaming.job_options import job_options, partner_file, storage_location
 from streaming.kafka_options import kafka_config, source_options, subscription
 from streaming.lag_group import LagGroup
 from streaming.lifecycle.wiring import chores_for
+from streaming.listener import Listener, all_of
+from streaming.metrics.kafka_watch import KafkaSource
 from streaming.policies import OnBadRecord
 from streaming.query import Job, Retries, StopSignal, run
 from streaming.session import spark_session
@@ -39,30 +41,14 @@ _log = logging.getLogger(__name__)
 LAG_GROUP_SECONDS = 5.0
 """How long a batch waits at most until the group for lag tools has the ledger's offsets."""
 
-
-@dataclass(frozen=True)
-class Listener:
-    """Whoever wants to know how a run goes on.
-
-    Attributes:
-        on_start: offsets that wait when the query starts.
-        on_batch: what each micro-batch did.
-        on_failure: a failure that is retried, and after how many seconds.
-        on_end: what the ledger knows when a query has ended without a failure.
-        on_lag_failure: why the offsets of the group for lag tools could not be set; nothing else depends on them.
-    """
-
-    on_start: Callable[[int], None]
-    on_batch: Callable[[BatchReport], None]
-    on_failure: Callable[[BridgeError, float], None]
-    on_end: Callable[[LedgerState], None] = lambda state: None
-    on_lag_failure: Callable[[BridgeError], None] = lambda error: None
+LOOK_SECONDS = 10.0
+"""How long one look at Kafka's ends, beside the job, waits for an answer."""
 
 
 def run_bridge(
     settings: BridgeSettings, listener: Listener, stop: StopSignal, *, once: bool, spark: SparkSession | None = None
 ) -> None:
-    """Run the streaming job.
+    """Run the streaming job; where ``http.port`` is set, with a server for probes, metrics and a status page.
 
     Args:
         once: drain what is in the topics now, then end; otherwise until ``stop`` is set.
@@ -72,6 +58,13 @@ def run_bridge(
         Terminal: a person has to act; the message says what to do.
         Transient: the failures did not pass within ``retry.attempts``.
     """
+    with _watched(settings, listener, stop) as told:
+        _run(settings, told, stop, once=once, spark=spark)
+
+
+def _run(
+    settings: BridgeSettings, listener: Listener, stop: StopSignal, *, once: bool, spark: SparkSession | None
+) -> None:
     options = job_options(settings)
     admin = Admin(kafka_config(settings))
     if settings.tables.on_bad_record is OnBadRecord.DEAD_LETTER:
@@ -117,16 +110,34 @@ def run_bridge(
         chores=chores_for(settings, options, admin, session, retries, listener, once=once),
         describe=describe,
         topic_ids=lambda names: topic_ids(admin, names),
-        on_start=listener.on_start,
-        on_batch=listener.on_batch,
-        on_failure=listener.on_failure,
-        on_end=listener.on_end,
+        listener=listener,
     )
     try:
         run(session, job, stop)
+    except Exception as error:
+        listener.on_error(error)
+        raise
     finally:
         if spark is None:
             session.stop()
+
+
+@contextmanager
+def _watched(settings: BridgeSettings, listener: Listener, stop: StopSignal) -> Iterator[Listener]:
+    """The listener together with what the HTTP server shows, which ends with the block."""
+    if settings.http.port is None:
+        yield listener
+        return
+    watcher = Watcher(settings, stopping=stop.is_set)
+    admin = Admin(kafka_config(settings), timeout=LOOK_SECONDS)
+    source = KafkaSource(
+        describe=lambda: describe_topics(admin, subscription(settings)),
+        first_timestamps=partial(first_timestamps, kafka_config(settings), timeout=LOOK_SECONDS),
+    )
+    with served(watcher, source, settings) as url:
+        told = all_of(watcher.listener, listener)
+        told.on_serve(url)
+        yield told
 
 
 def _lag_group(settings: BridgeSettings, listener: Listener) -> Callable[[LedgerState], None]:

@@ -66,6 +66,14 @@ def snapshot_runs(events: OrderedRows, apart: Bools | None = None) -> list[Snaps
     ]
 
 
+def identity_of(events: OrderedRows, run: SnapshotRun) -> SnapshotIdentity | None:
+    """The snapshot that these rows belong to: their connector run, and the first one's position; None without a run."""
+    if run.run_id is None:
+        return None
+    high, low = events.keys[run.start, 1:].tolist()
+    return SnapshotIdentity(events.connector, run.run_id, f"{high:016x}{low:016x}")
+
+
 @dataclass(frozen=True)
 class Streamed:
     """What has streamed before a snapshot row.

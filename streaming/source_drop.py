@@ -17,7 +17,8 @@ from streaming.carry import high_words
 from streaming.plan import TableOptions
 from streaming.policies import OnDrop, OnTruncate
 from streaming.rows import OrderedRows
-from streaming.stops import Stop, truncate_rebuild
+from streaming.stops.stop import Stop
+from streaming.stops.truncates import truncate_rebuild
 
 NOWHERE = (0, 0, 0)
 """Before the first position."""
@@ -61,8 +62,15 @@ def place(dropped: Dropped) -> tuple[int, int, int]:
     return dropped.epoch, int(dropped.position[:16], 16), int(dropped.position[16:], 16)
 
 
-def count_before(events: OrderedRows, dropped: Dropped) -> int:
-    """How many of the events, from the first on, come before the table was dropped."""
+def count_before(events: OrderedRows, dropped: Dropped | None, generation: int) -> int:
+    """How many of the events, from the first on, come before the table was dropped; all if that concerns none of them.
+
+    Args:
+        dropped: None for a table that was not dropped.
+        generation: the table's present one; a drop of an earlier one, or of a table that is back, is behind it.
+    """
+    if dropped is None or dropped.back or dropped.generation < generation:
+        return len(events)
     epoch, high, low = (np.uint64(word) for word in place(dropped))
     epochs, highs, lows = events.keys[:, 0] >> np.uint64(32), events.keys[:, 1], events.keys[:, 2]
     behind = (epochs > epoch) | ((epochs == epoch) & ((highs > high) | ((highs == high) & (lows > low))))
@@ -87,6 +95,7 @@ def recreated_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
         0,
         "recreated",
         "the source dropped the table and made it again, so the mirrored rows from before are of a table that is gone",
-        "resync the table, or set policies.on_truncate to ignore, if the rows may stay, and resume it",
+        "`cdc-bridge resync CONFIG TABLE`; or set policies.on_truncate to ignore, if the rows may stay, and "
+        "`cdc-bridge resume CONFIG TABLE`",
         truncate_rebuild(options),
     )

@@ -15,13 +15,13 @@ import msgspec
 
 from connectors.debezium.schema import SourceTable
 from connectors.kafka.topics import TopicDescription
-from connectors.landing_zone.errors import OffsetGapError
+from connectors.landing_zone.errors import CARRY_ELSEWHERE, OffsetGapError
 from connectors.landing_zone.layout import PARTNER_EVENTS_FILE
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.history import prune
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.owner import ensure_no_foreign_files, ensure_owner
-from connectors.landing_zone.ledger.state import LedgerState, Parked, PlannedTopic, TableState, TableStatus
+from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState, TableStatus
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import inspect_tables, recover
 from connectors.landing_zone.storage.protocol import Storage
@@ -31,7 +31,8 @@ from streaming.marking import leaves_events_out
 from streaming.plan import JobOptions
 from streaming.planning import require_same_topic
 from streaming.publishing import ZonePublisher, park_tables, settle, table_metadata, waiting_files
-from streaming.resuming import first_place, resume_of
+from streaming.resuming import resume_of, stopped
+from streaming.sources import sources_of
 
 _log = logging.getLogger(__name__)
 
@@ -122,13 +123,11 @@ def park_excluded(ledger: Ledger, job: JobOptions) -> None:
 
 def excluded_sources(table: TableState, job: JobOptions) -> tuple[str, ...]:
     """The source tables of a table that the settings leave out, as ``database.schema.table``."""
-    sources = [SourceTable(*source) for source in dict.fromkeys((table.source, *table.sources))]
+    sources = [SourceTable(*source) for source in sources_of(table)]
     return tuple(f"{one.database}.{one}" for one in sources if job.decode.rules.decoding_for(one) is None)
 
 
 def _excluded(table: TableState, sources: tuple[str, ...], state: LedgerState) -> TableState:
-    resume = resume_of(table, state.topics)
-    topic, partition, offset = first_place(resume)
     message = "the settings exclude the table since then, so its events are not landed"
     remedy = (
         "nothing, if the mirrored table may stay as it is; otherwise include it again, restart, and "
@@ -140,17 +139,7 @@ def _excluded(table: TableState, sources: tuple[str, ...], state: LedgerState) -
             "are landed"
         )
         remedy = "include it again, even if it is gone at the source, restart, and `cdc-bridge resume CONFIG TABLE`"
-    parked = Parked(
-        reason="excluded",
-        message=message,
-        remedy=remedy,
-        topic=topic,
-        partition=partition,
-        offset=offset,
-        resume=resume,
-        skipped=0 if table.parked is None else table.parked.skipped,
-    )
-    return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)
+    return stopped(table, resume_of(table, state.topics), reason="excluded", message=message, remedy=remedy)
 
 
 def taint_incomplete(ledger: Ledger, job: JobOptions) -> None:
@@ -162,10 +151,7 @@ def taint_incomplete(ledger: Ledger, job: JobOptions) -> None:
         name: msgspec.structs.replace(table, tainted=True)
         for name, table in ledger.state.tables.items()
         if not table.tainted
-        and any(
-            leaves_events_out(job.decode, SourceTable(*source))
-            for source in dict.fromkeys((table.source, *table.sources))
-        )
+        and any(leaves_events_out(job.decode, SourceTable(*source)) for source in sources_of(table))
     }
     if incomplete:
         ledger.commit(Draft(tables=incomplete))
@@ -188,8 +174,7 @@ def check_topics(state: LedgerState, present: Mapping[str, TopicDescription]) ->
             if earliest > offset:
                 raise OffsetGapError(
                     f"Kafka's retention has removed {earliest - offset} offsets that are not landed",
-                    remedy="rebuild the tables fed by this topic from a new snapshot, and give the topic a longer "
-                    "retention than the longest outage",
+                    remedy=f"{CARRY_ELSEWHERE}; give the topic a longer retention than the longest outage",
                     topic=topic,
                     partition=partition,
                     offset=offset,
@@ -198,7 +183,7 @@ def check_topics(state: LedgerState, present: Mapping[str, TopicDescription]) ->
             if end < offset:
                 raise OffsetGapError(
                     f"the partition ends at offset {end}, but offset {offset} is the next one to land",
-                    remedy="the topic has lost records: rebuild the tables fed by it from a new snapshot",
+                    remedy=f"the topic has lost records: {CARRY_ELSEWHERE}",
                     topic=topic,
                     partition=partition,
                     offset=offset,

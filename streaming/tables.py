@@ -10,11 +10,7 @@ from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.naming import TableNaming, folder_of
 from streaming.files import column_separator, file_extension
 from streaming.plan import BatchPlan
-
-
-def _merge_name(table: str, source: SourceTable) -> str:
-    """What keeps a table's runs together on their way to a merge: two source tables of one name must not mix."""
-    return f"{table} {source.database}.{source}"
+from streaming.sources import source_of
 
 
 class TableDirectory:
@@ -38,10 +34,10 @@ class TableDirectory:
         Two source tables of one name must not mix, unless the settings say that they land together.
         """
         name, state = self.find(source)
-        return name if state.sources else _merge_name(name, source)
+        return name if state.sources else f"{name} {source.database}.{source}"
 
     def _look_up(self, source: SourceTable) -> tuple[str, TableState]:
-        identity = (source.database, source.schema, source.name)
+        identity = source_of(source)
         options = self._plan.job.options_for(source)
         extension, separator = file_extension(options), column_separator(options)
         name = self._by_source.get(identity)

@@ -44,11 +44,11 @@ class EarlierValues:
         written: what is known of the rows that ``read_earlier`` yields.
 
     Attributes:
-        filled: whether any value has been taken from an earlier row.
+        filled: how many values have been taken from earlier rows.
     """
 
     def __init__(self, read_earlier: ReadEarlier, written: EarlierRows) -> None:
-        self.filled = False
+        self.filled = 0
         self._keys: tuple[str, ...] = ()
         self._read_earlier = read_earlier
         self._written = written
@@ -135,7 +135,7 @@ class EarlierValues:
             known[key] = column.values[index]
         elif key in known:
             column.values[index] = known[key]
-            self.filled = True
+            self.filled += 1
         else:
             column.missing[index] = True
 

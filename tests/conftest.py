@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -21,12 +22,17 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
 from streaming.session import spark_session
 from tests.rig import Rig, RigServers
-from tests.support.bridge import QUICK_START, Bridge
+from tests.support.bridge import QUICK_JAVA, QUICK_START, Bridge
 from tests.support.cluster import Cluster
 from tests.unit.streaming.settings_builder import settings
 
 CONTAINER = "container"
 DEFAULT_IMAGE = "confluentinc/cp-kafka:7.9.2"
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # How long an example takes says nothing of the code while other workers have the cores.
+    hypothesis.settings.register_profile("workers", deadline=None)
+    hypothesis.settings.load_profile("workers")
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +49,7 @@ def bootstrap_servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.T
             yield container.get_bootstrap_server()
     else:
         jars: list[Path] = request.getfixturevalue("broker_jars")
-        with EmbeddedBroker(tmp_path_factory.mktemp("broker"), jars) as broker:
+        with EmbeddedBroker(tmp_path_factory.mktemp("broker"), jars, jvm_options=[QUICK_JAVA]) as broker:
             yield broker.bootstrap_servers
 
 

@@ -169,8 +169,7 @@ class RowReader:
         return self._pinned(physical, column, places)
 
     def _with_rows_before(self, values: pa.Array, column: Field) -> pa.Array:
-        images = self._group.before.select(self._deletes)
-        there = self._deletes[images.present]
+        there = self._deletes[self._group.before.present[self._deletes]]
         if not len(there):
             return values
         mask = np.zeros(len(self._ops), dtype=np.bool_)

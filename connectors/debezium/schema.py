@@ -79,13 +79,6 @@ class RowSchema:
     def by_name(self) -> dict[str, Field]:
         return {column.name: column for column in self.fields}
 
-    def to_json(self) -> bytes:
-        return msgspec.json.encode(self)
-
-    @staticmethod
-    def from_json(body: bytes | str) -> RowSchema:
-        return msgspec.json.decode(body, type=RowSchema)
-
 
 @dataclass(frozen=True)
 class SourceTable:

@@ -81,11 +81,6 @@ def spark_options(config: KafkaConfig) -> dict[str, str]:
     return {f"{SPARK_PREFIX}{name}": value for name, value in java_options(config).items()}
 
 
-def redacted(options: Mapping[str, str]) -> dict[str, str]:
-    """The same options for people to see, secrets replaced by stars."""
-    return {name: "********" if _is_secret(name) else value for name, value in options.items()}
-
-
 def _security(security: Security) -> dict[str, str]:
     said: dict[str, str | None] = {
         "security.protocol": security.protocol.value,
@@ -203,10 +198,6 @@ def _covered(name: str, extra: Mapping[str, str]) -> bool:
     """Whether the Java options take care of the same subject in their own words."""
     subject = "sasl.jaas.config" if name.startswith("sasl.") else "ssl.keystore.location"
     return subject in extra or (name.startswith("enable.ssl.") and "ssl.engine.factory.class" in extra)
-
-
-def _is_secret(name: str) -> bool:
-    return any(word in name for word in ("password", "secret", "jaas", "ssl.key.pem", "keystore.key", "ssl_key"))
 
 
 def _misfit(what: str, remedy: str) -> ClientOptionsError:

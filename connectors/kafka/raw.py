@@ -141,8 +141,8 @@ def _unreadable(error: KafkaError, connection: Connection, at: TopicPartition) -
     if error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
         return RecordsGoneError(
             "Kafka does not hold the first offset that was asked for",
-            remedy="retention has removed it, or the topic was created again: ask for a later offset, or rebuild the "
-            "table that needs it",
+            remedy="retention has removed it, or the topic was created again: ask for a later offset, or "
+            "`cdc-bridge resync CONFIG TABLE` for a table that needs it",
             **where,
         )
     return connection.failure(KafkaException(error), "reading records", **where)

@@ -83,7 +83,8 @@ class DelimitedFileWriter:
         if further:
             raise TextSchemaChangeError(
                 f"a delimited-text table cannot take the new column {further[0]!r}",
-                remedy="write the table as Parquet, leave the column out (tables: columns), or rebuild the table",
+                remedy="leave the column out (columns.exclude), or set file_format to parquet and "
+                "`cdc-bridge resync CONFIG TABLE`",
                 column=further[0],
                 file=self._path.name,
             )

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from connectors.errors import Terminal, Transient
 
+_SECOND_BRIDGE = (
+    "carry its tables with a second bridge: another name, landing zone and state, and a snapshot of its own"
+)
+CARRY_ELSEWHERE = f"leave the topic out (kafka.topics), and {_SECOND_BRIDGE}"
+"""What to do about a topic whose records this landing zone can never get without a hole."""
+RECREATED_REMEDY = f"leave the topic out (kafka.topics); if the new one continues the old one, {_SECOND_BRIDGE}"
+"""What to do about a topic that was deleted and made again: its ledger never takes the new one's offsets."""
+
 
 class StorageError(Transient):
     """The storage did not answer, or answered that it cannot now."""

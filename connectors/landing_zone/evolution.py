@@ -203,10 +203,11 @@ def _type_refusal(pinned: PinnedColumn, field: IncomingColumn) -> Refused:
         RefusalReason.TYPE_CHANGED,
         f"the column {field.source!r} changed its type from {pinned.type} to {field.type}, "
         "which the mirrored column cannot hold",
-        "resync the table, or choose another policies.on_type_change (new_column, to_string, ignore) and resume it",
+        "`cdc-bridge resync CONFIG TABLE`; or choose another policies.on_type_change (new_column, to_string, ignore) "
+        "and `cdc-bridge resume CONFIG TABLE`",
         field.source,
     )
 
 
-_KEY_REMEDY = "resync the table: its folder has to be made again with all rows"
+_KEY_REMEDY = "`cdc-bridge resync CONFIG TABLE`: its folder has to be made again with all rows"
 _TEXT = "string"

@@ -21,18 +21,13 @@ PROCESSED_FILES = "_ProcessedFiles"
 FILES_READY_TO_DELETE = "_FilesReadyToDelete"
 SCRATCH_PAD = "_scratchPad"
 
-_SCHEMA_SUFFIX = ".schema"
+SCHEMA_SUFFIX = ".schema"
+"""Ends the name of a schema's folder, which holds tables' folders."""
 
 
 def table_folder(schema: str | None, table: str) -> TableFolder:
     """``public.schema/orders`` for ``("public", "orders")``, ``orders`` for ``(None, "orders")``."""
-    return TableFolder(f"{schema}{_SCHEMA_SUFFIX}/{table}" if schema else table)
-
-
-def folder_of_table(name: TableName) -> TableFolder:
-    """The folder of the table ``schema.table`` or ``table``."""
-    schema, dot, table = name.partition(".")
-    return table_folder(schema, table) if dot else table_folder(None, schema)
+    return TableFolder(f"{schema}{SCHEMA_SUFFIX}/{table}" if schema else table)
 
 
 def table_of_folder(folder: str) -> TableName:
@@ -43,8 +38,8 @@ def table_of_folder(folder: str) -> TableName:
             underscore in it, which the bridge never writes.
     """
     schema, slash, table = folder.rpartition("/")
-    names = [schema.removesuffix(_SCHEMA_SUFFIX), table] if slash else [table]
-    wrong = slash and not schema.endswith(_SCHEMA_SUFFIX)
+    names = [schema.removesuffix(SCHEMA_SUFFIX), table] if slash else [table]
+    wrong = slash and not schema.endswith(SCHEMA_SUFFIX)
     if wrong or any(not name or name.startswith("_") or "." in name or "/" in name for name in names):
         raise InvalidZoneError(
             f"{folder!r} is not the folder of a table that the bridge has made",

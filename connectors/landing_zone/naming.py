@@ -22,7 +22,7 @@ import hashlib
 import re
 import string
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from connectors.landing_zone import row_marker
@@ -63,33 +63,6 @@ class TableNaming:
             raise ValueError(f"the table's naming template {self.table!r} has to contain {{table}}")
 
 
-@dataclass(frozen=True)
-class NamedTable:
-    """A source table and the folder its template leads to; ``source`` is for people, as ``inventory.public.orders``."""
-
-    source: str
-    folder: TableFolder
-
-
-@dataclass(frozen=True)
-class FolderCollision:
-    """Two source tables that would share a folder; upper and lower case make no difference to the mirrored table."""
-
-    first: NamedTable
-    second: NamedTable
-
-    @property
-    def message(self) -> str:
-        return (
-            f"the tables {self.first.source} and {self.second.source} would both be written to the folder "
-            f"{self.second.folder}"
-        )
-
-    @property
-    def remedy(self) -> str:
-        return "give one of them another name (tables.naming, with {database} or {schema} in it), or exclude it"
-
-
 def folder_of(naming: TableNaming, database: str, schema: str | None, table: str) -> TableFolder:
     """The folder of a source's table, by the rule above."""
     values = {"database": database, "schema": schema or "", "table": table}
@@ -97,17 +70,6 @@ def folder_of(naming: TableNaming, database: str, schema: str | None, table: str
     return table_folder(
         _folder_name(rendered_schema) if rendered_schema else None, _folder_name(naming.table.format_map(values))
     )
-
-
-def folder_collisions(tables: Iterable[NamedTable]) -> tuple[FolderCollision, ...]:
-    """Every table whose folder an earlier one of ``tables`` has taken, with that earlier one."""
-    taken: dict[str, NamedTable] = {}
-    collisions: list[FolderCollision] = []
-    for table in tables:
-        earlier = taken.setdefault(table.folder.casefold(), table)
-        if earlier.source != table.source:
-            collisions.append(FolderCollision(earlier, table))
-    return tuple(collisions)
 
 
 def landed_column_names(names: Sequence[str], taken: Collection[str] = ()) -> tuple[str, ...]:

@@ -22,11 +22,6 @@ _FILE_NAME = re.compile(r"(?P<number>[0-9]{20})\.(?P<extension>.+)")
 _EXTENSION = re.compile(r"[A-Za-z0-9]+(\.[A-Za-z0-9]+)*")
 
 
-def successor(number: SequenceNumber) -> SequenceNumber:
-    """The only number that may follow ``number``."""
-    return SequenceNumber(number + 1)
-
-
 def file_name(number: SequenceNumber, extension: str = PARQUET) -> str:
     """``00000000000000000017.parquet`` for 17; a delimited table's files end in its own extension, as ``csv.gz``.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from connectors.errors import BridgeError
 from connectors.landing_zone.backoff import persist
 from connectors.landing_zone.errors import TableResetError
-from connectors.landing_zone.layout import metadata_path
+from connectors.landing_zone.layout import metadata_path, table_of_folder
 from connectors.landing_zone.ledger.state import LandedFile, TableState
 from connectors.landing_zone.published import published_files
 from connectors.landing_zone.redo import TABLE_ERRORS, Published, check_folder, roll_forward, settle_all
@@ -60,7 +60,7 @@ def inspect_table(zone: Storage, table_state: TableState) -> BridgeError | None:
         its metadata or the last number is gone, otherwise None.
     """
     folder = table_state.folder
-    table = folder.replace(".schema/", ".")
+    table = table_of_folder(folder)
     files = published_files(zone, folder)
     try:
         check_folder(table, folder, files, table_state.sequence)
@@ -72,7 +72,8 @@ def inspect_table(zone: Storage, table_state: TableState) -> BridgeError | None:
             table=table,
             folder=folder,
             file=metadata_path(folder),
-            remedy="rebuild the table; if only this file was deleted, put it back and restart",
+            remedy=f"`cdc-bridge resync CONFIG {table}`; or, if only this file was deleted, put it back and "
+            f"`cdc-bridge resume CONFIG {table}`",
         )
     return None
 

@@ -34,7 +34,7 @@ from connectors.landing_zone.errors import (
     StorageError,
     TableResetError,
 )
-from connectors.landing_zone.layout import metadata_path
+from connectors.landing_zone.layout import SCRATCH_PAD, metadata_path
 from connectors.landing_zone.ledger.state import LandedFile
 from connectors.landing_zone.published import PublishedFiles, published_files
 from connectors.landing_zone.side_by_side import side_by_side
@@ -142,8 +142,8 @@ def check_folder(table: str, folder: str, files: PublishedFiles | None, last: in
             f"The folder holds number {highest}, but the ledger's last published one is {last}",
             table=table,
             folder=folder,
-            remedy="the ledger was restored from an older copy, or something else writes here: stop the other writer, "
-            "then rebuild the ledger from the zone, or rebuild the table",
+            remedy="if the ledger was restored from an older copy, set state.url to the newest one; if something else "
+            f"writes here, stop it, and `cdc-bridge resync CONFIG {table}`",
         )
     if highest < last:
         found = "the folder is gone" if files is None else f"the highest number in the folder is {highest}"
@@ -151,7 +151,8 @@ def check_folder(table: str, folder: str, files: PublishedFiles | None, last: in
             f"The ledger's last published number is {last}, but {found}: the table was reset",
             table=table,
             folder=folder,
-            remedy="rebuild the table: its mirrored copy has lost the rows of the files that are gone",
+            remedy=f"`cdc-bridge resync CONFIG {table}`: its mirrored copy has lost the rows of the files that are "
+            f"gone; or put the folder back as it was and `cdc-bridge resume CONFIG {table}`",
         )
 
 
@@ -182,8 +183,9 @@ def _check_same_content(zone: Storage, copy: Entry, file: LandedFile) -> None:
         table=file.table,
         file=copy.path,
         staged=file.staged,
-        remedy="stop whatever else writes here; if the replicator has not read the file yet, delete it and restart, so "
-        "that the bridge publishes its own; otherwise rebuild the table",
+        remedy="stop whatever else writes here; if the replicator has not read the file yet, delete it and "
+        f"`cdc-bridge resume CONFIG {file.table}`, so that the bridge publishes its own; otherwise "
+        f"`cdc-bridge resync CONFIG {file.table}`",
     )
 
 
@@ -201,8 +203,8 @@ def _loss(zone: Storage, file: LandedFile) -> LostFileError | None:
         table=file.table,
         file=file.target,
         staged=file.staged,
-        remedy="resolve the table: its rows are created again from their offsets in Kafka; "
-        "where Kafka no longer has these, rebuild the table",
+        remedy=f"put it back from a backup and `cdc-bridge resume CONFIG {file.table}`, or "
+        f"`cdc-bridge resync CONFIG {file.table}`; let nothing clean up {SCRATCH_PAD}",
     )
 
 
@@ -239,8 +241,8 @@ def _check_metadata(zone: Storage, path: str, table: str, expected: bytes) -> No
         f"not what its files were written for: {expected.decode()}",
         table=table,
         file=path,
-        remedy="put the expected content back and restart; if the replicator has read files with other key columns, "
-        "rebuild the table",
+        remedy=f"put the expected content back and `cdc-bridge resume CONFIG {table}`; if the replicator has read "
+        f"files with other key columns, `cdc-bridge resync CONFIG {table}`",
     )
 
 

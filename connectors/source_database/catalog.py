@@ -34,6 +34,13 @@ class DatabaseTable:
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}"
 
+    @staticmethod
+    def of_events(kind: DatabaseKind, database: str, schema: str | None, name: str) -> DatabaseTable:
+        """The table whose events have this database, schema and name in their ``source`` block."""
+        if kind is DatabaseKind.POSTGRESQL:
+            return DatabaseTable(schema or "public", name)
+        return DatabaseTable(database or schema or "", name)
+
 
 # A domain is what it is made of; a domain over a domain is followed to the end.
 _POSTGRES_COLUMNS = """

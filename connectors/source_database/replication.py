@@ -11,6 +11,9 @@ from connectors.source_database.kafka_connect import ConnectApi
 from connectors.source_database.location import DatabaseKind
 from connectors.source_database.position import LogPosition, position_of_lsn
 
+DEFAULT_SLOT = "debezium"
+"""The connector's ``slot.name`` where its configuration has none."""
+
 _SLOTS = """
 SELECT s.slot_name AS name, s.plugin AS plugin, s.active AS active, s.wal_status AS wal_status,
        CAST(s.confirmed_flush_lsn AS text) AS confirmed, CAST(r.sent_lsn AS text) AS sent,

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from connectors.errors import BridgeError
-from connectors.landing_zone.ledger.state import LedgerState
+from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState
 from streaming.checkpoint import Checkpoint
 from streaming.checks.check import Check, failed, ok, problem
 from streaming.checks.kafka import check_registry, check_topics_of
@@ -22,9 +22,6 @@ from streaming.job_options import job_options, storage_location
 from streaming.kafka_options import kafka_config, registry_config
 from streaming.settings import BridgeSettings, SettingsError, load_settings
 from streaming.zones.reading import head_state, reading_storage, unpublished
-
-NOTHING_LANDED = LedgerState("", 0, 0, "")
-"""What is known of the tables where the ledger cannot be read."""
 
 
 def check_all(config: Path) -> Iterator[Check]:

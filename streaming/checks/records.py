@@ -81,8 +81,8 @@ def describe_records(
             subject,
             f"{count_text(len(bad), 'record')} of the newest cannot be decoded; "
             f"offset {first.offset} of partition {first.partition}: {first.reason}, {first.detail}",
-            f"look at it: cdc-bridge explain CONFIG --topic {topic} --partition {first.partition} "
-            f"--offset {first.offset}; tables.on_bad_record decides what becomes of such records",
+            f"look at it: `cdc-bridge explain CONFIG --topic {topic} --partition {first.partition} "
+            f"--offset {first.offset}`; tables.on_bad_record decides what becomes of such records",
         )
     keyed: dict[str, bool] = {}
     stopping: dict[str, None] = {}

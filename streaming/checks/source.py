@@ -88,11 +88,10 @@ def captured(job: JobOptions, state: LedgerState) -> tuple[Captured, ...]:
     found: list[Captured] = []
     for name, table in sorted(state.tables.items()):
         options = job.options_for(SourceTable(*table.source))
-        _, schema, source = table.source
         found.append(
             Captured(
                 name,
-                DatabaseTable(schema or "public", source),
+                DatabaseTable.of_events(DatabaseKind.POSTGRESQL, *table.source),
                 parks_unavailable=options.on_unavailable is OnUnavailable.PARK,
                 wants_truncates=options.on_truncate is not OnTruncate.IGNORE,
             )

@@ -16,13 +16,13 @@ from connectors.source_database.postgresql import (
     replicated_tables,
     setting,
 )
-from connectors.source_database.replication import ReplicationSlot, replication_slots
+from connectors.source_database.replication import DEFAULT_SLOT, ReplicationSlot, replication_slots
 from streaming.checks.check import Check, ok, problem, warning
 from streaming.checks.patience import patiently
 from streaming.wording import count_text, size_text
 
-DEFAULT_SLOT, DEFAULT_PUBLICATION = "debezium", "dbz_publication"
-"""The connector's ``slot.name`` and ``publication.name`` where its configuration has none."""
+DEFAULT_PUBLICATION = "dbz_publication"
+"""The connector's ``publication.name`` where its configuration has none."""
 
 MUCH_WAL = 1_000_000_000
 """Bytes of log that a slot may hold without a warning."""

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from streaming.commands.arguments import ConfigArgument, NoWaitOption, TableArgument
-from streaming.console import JsonOption, people, print_json, results
+from streaming.commands.requested import conclude
+from streaming.console import JsonOption, people
 
 
 def resync(
@@ -30,7 +31,7 @@ def resync(
     the snapshot has landed. Needs source.signals. Without a running bridge the request waits for its next start. Exit
     code 1 if it is refused, or if the table is parked.
     """
-    from streaming.lifecycle.asking_view import asking_of, show_outcome, waited
+    from streaming.lifecycle.asking_view import asking_of, waited
     from streaming.lifecycle.resync_view import resync_table
     from streaming.logs import log_nothing
     from streaming.settings import load_settings
@@ -41,11 +42,4 @@ def resync(
     outcome = waited(
         lambda: resync_table(asking, table, settings, people(), restart=restart, wait=not no_wait), people()
     )
-    if outcome is None:
-        raise typer.Exit(130)
-    if as_json:
-        print_json(outcome.values())
-    else:
-        show_outcome(outcome, results())
-    if outcome.failed:
-        raise typer.Exit(1)
+    conclude(outcome, as_json=as_json)

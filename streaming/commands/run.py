@@ -20,7 +20,8 @@ def run(
     SIGTERM or Ctrl-C finishes the micro-batch in hand and exits with 0; a second one ends at once. A failure that
     passes by itself is retried; any other ends the job with exit code 1 and says what to do.
     """
-    from streaming.running import run_and_tell, summary_table
+    from streaming.run_summary import summary_table
+    from streaming.running import run_and_tell
     from streaming.settings import load_settings
 
     summary = run_and_tell(load_settings(config), people(), once=once)

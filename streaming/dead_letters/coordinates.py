@@ -36,7 +36,7 @@ class Coordinates(NamedTuple):
         if found is None:
             raise InvalidCoordinatesError(
                 f"{text!r} does not say where a record stands",
-                remedy="write topic:partition:offset as `cdc-bridge dead-letters list` does",
+                remedy="write topic:partition:offset as `cdc-bridge dead-letters list CONFIG` does",
             )
         return Coordinates(found["topic"], int(found["partition"]), int(found["offset"]))
 

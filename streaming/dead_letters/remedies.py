@@ -7,7 +7,7 @@ from typing import assert_never
 from connectors.debezium.verdicts import BadReason
 from streaming.shaping.refusals import CAST_FAILURE, UNAVAILABLE_VALUE
 
-_REPLAY = "then restart the bridge and `cdc-bridge dead-letters replay`"
+_REPLAY = "then restart the bridge and `cdc-bridge dead-letters replay CONFIG COORDINATE`"
 
 
 def remedy_of(reason: str) -> str:
@@ -15,7 +15,8 @@ def remedy_of(reason: str) -> str:
     if reason == UNAVAILABLE_VALUE:
         return (
             "the source did not send an unchanged large value: set REPLICA IDENTITY FULL (PostgreSQL) for later ones; "
-            f"for this one, set policies.on_unavailable to null, {_REPLAY}, or rebuild its table"
+            f"for this one, set policies.on_unavailable to null, {_REPLAY}, or "
+            "`cdc-bridge resync CONFIG TABLE`"
         )
     if reason == CAST_FAILURE:
         return f"change the type under casts, or set policies.on_cast_failure to null, {_REPLAY}"
@@ -57,6 +58,6 @@ def _remedy_of(reason: BadReason) -> str:
             | BadReason.MISSING_AFTER
             | BadReason.MISSING_SOURCE
         ):
-            return "the record itself is damaged: rebuild the table with `cdc-bridge resync` if its row is wrong"
+            return "the record itself is damaged: `cdc-bridge resync CONFIG TABLE` if its row is wrong"
         case _:
             assert_never(reason)

@@ -29,7 +29,7 @@ def demo_settings(bootstrap_servers: str, registry_url: str, folder: Path, max_o
         },
         "trigger": {"max_offsets": max_offsets},
     }
-    header = "# Written by cdc-bridge demo; `cdc-bridge config example` explains every key.\n"
+    header = "# Written by `cdc-bridge demo`; `cdc-bridge config example` explains every key.\n"
     return header + yaml.safe_dump(document, sort_keys=False)
 
 

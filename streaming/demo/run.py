@@ -23,7 +23,8 @@ from streaming.demo.folder import demo_folder
 from streaming.demo.judge import TableVerdict, judge
 from streaming.demo.produce import create_topics, produce
 from streaming.demo.workload import Workload
-from streaming.running import RunSummary, run_and_tell
+from streaming.run_summary import RunSummary
+from streaming.running import run_and_tell
 from streaming.settings import load_settings
 
 SETTINGS_FILE = "bridge.yaml"

@@ -1,13 +1,115 @@
-"""Whether the settings ask for the rebuild of a table that an event has parked.
+"""Rebuilds that tables' policies ask for: begun, or left where they cannot be done or are not asked for any more.
 
-The event asked for it under the settings of its time; the driver that comes to begin it may run with others.
+The event that parked the table asked under the settings of its time; the driver that comes to begin the rebuild may run
+with others.
 """
 
 from __future__ import annotations
 
-from streaming.lifecycle.generations import SECOND_SNAPSHOT, TRUNCATE
-from streaming.plan import TableOptions
+import logging
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
+from connectors.debezium.schema import SourceTable
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import Parked, RebuildKind, RunStart, TableState, TableStatus
+from streaming.lifecycle.connector_runs import ToldSnapshots, beginning_of
+from streaming.lifecycle.debezium import Debezium
+from streaming.lifecycle.generations import (
+    AMBIGUOUS_SNAPSHOT,
+    DROPPED,
+    FROM_KAFKA,
+    KEPT_RUNS,
+    SECOND_SNAPSHOT,
+    TRUNCATE,
+    nothing_landed_behind,
+)
+from streaming.lifecycle.rebuilding import Rebuilding
+from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnKeyChange, OnResnapshot, OnTruncate, OnTypeChange
+from streaming.run_starts import surely_initial
+from streaming.startup import OpenZone, excluded_sources
+from streaming.stops.snapshots import AMBIGUOUS_REMEDY
+
+_log = logging.getLogger(__name__)
+
+_ELSEWHERE = (
+    "rows of a snapshot arrived under a connector run that had streamed other rows before; whether they are of a "
+    "second initial snapshot or of one that somebody asked for cannot be told, and nothing was removed"
+)
+
+
+class AskedRebuilds:
+    """The step that begins the rebuild which a parked table's policy asks for."""
+
+    def __init__(
+        self, opened: OpenZone, job: JobOptions, debezium: Debezium, told: ToldSnapshots, rebuilding: Rebuilding
+    ) -> None:
+        self._opened = opened
+        self._job = job
+        self._debezium = debezium
+        self._told = told
+        self._rebuilding = rebuilding
+
+    def __call__(self, name: str) -> bool:
+        """Begin the table's rebuild, or leave it parked where that can't be done; False if none is asked for.
+
+        Raises:
+            BridgeError: of Kafka or the storage; call again.
+        """
+        table = self._opened.ledger.state.tables[name]
+        parked = table.parked
+        if table.status is not TableStatus.PARKED or parked is None or parked.rebuild is None:
+            return False
+        if excluded_sources(table, self._job):
+            return False
+        self._decide(name, table, parked, parked.rebuild)
+        return True
+
+    def _decide(self, name: str, table: TableState, parked: Parked, kind: RebuildKind) -> None:
+        if not settings_ask(parked.reason, self._job.options_for(SourceTable(*table.source))):
+            message = f"{parked.message}; the settings do not ask for its rebuild any more"
+            self._commit(name, replace(table, parked=replace(parked, rebuild=None, message=message)))
+            return
+        tables = self._opened.ledger.state.tables.values()
+        if parked.reason == SECOND_SNAPSHOT:
+            if self._was_asked_for(table, parked):
+                _log.info(
+                    "%s goes on: its connector run made no initial snapshot, so somebody asked for the rows", name
+                )
+                self._commit(name, taking_asked_rows(table, parked))
+                return
+            if not surely_initial(parked, tables):
+                unclear = replace(
+                    parked, reason=AMBIGUOUS_SNAPSHOT, message=_ELSEWHERE, remedy=AMBIGUOUS_REMEDY, rebuild=None
+                )
+                self._commit(name, replace(table, parked=unclear))
+                return
+        if kind is RebuildKind.KAFKA and not kafka_tells(table, parked, tables):
+            kind = RebuildKind.SNAPSHOT
+        why = self._rebuilding.refusal(name, table) if kind is RebuildKind.SNAPSHOT else None
+        if why is None:
+            _log.warning("%s is rebuilt: %s", name, parked.message)
+            self._rebuilding.begin(name, kind, parked.reason)
+            return
+        message, remedy = why
+        stays = replace(
+            parked, rebuild=None, message=f"{parked.message}; it is not rebuilt, since {message}", remedy=remedy
+        )
+        self._commit(name, replace(table, parked=stays))
+
+    def _was_asked_for(self, table: TableState, parked: Parked) -> bool:
+        """Whether Debezium has told that the run of these snapshot rows began without an initial snapshot."""
+        prefix = self._debezium.prefix_of(table)
+        if prefix is None or not parked.run:
+            return False
+        self._told.look()
+        beginning = beginning_of(parked.run, self._told.of(prefix))
+        return beginning is not None and not beginning.snapshot
+
+    def _commit(self, name: str, table: TableState) -> None:
+        self._opened.ledger.commit(Draft(tables={name: table}))
 
 
 def settings_ask(reason: str, options: TableOptions) -> bool:
@@ -25,7 +127,43 @@ def settings_ask(reason: str, options: TableOptions) -> bool:
             return options.on_type_change is OnTypeChange.REBUILD
         case "key_changed":
             return options.on_key_change is OnKeyChange.REBUILD
-        case "dropped":
+        case reason if reason == DROPPED:
             return options.on_drop is OnDrop.DROP
         case _:
             return True
+
+
+def kafka_tells(table: TableState, parked: Parked, tables: Collection[TableState]) -> bool:
+    """Whether Kafka holds all of the generation that begins with the event which parked the table.
+
+    A row that was inserted after a truncate may have landed from another partition before the truncate was read: the
+    rebuild would remove it, and the catch-up begins behind it.
+
+    A second snapshot is told from what came before it by its connector run; where rows of that run have landed from
+    another partition already, the rebuild would remove them, too. Where several source tables land in one, an event of
+    one of them says nothing about the others' rows.
+
+    Args:
+        tables: all that the ledger knows.
+    """
+    if parked.reason not in FROM_KAFKA or len(table.sources) > 1:
+        return False
+    if parked.reason == TRUNCATE:
+        return nothing_landed_behind(table, parked)
+    if parked.reason == SECOND_SNAPSHOT:
+        return surely_initial(parked, tables) and parked.run not in table.streamed_runs
+    return True
+
+
+def taking_asked_rows(table: TableState, parked: Parked) -> TableState:
+    """The table going on with the snapshot rows that parked it, as with any that come behind their run's own stream."""
+    everywhere = {topic: tuple(sorted(partitions)) for topic, partitions in parked.resume.items()}
+    runs = (*(run for run in table.streamed_runs if run != parked.run), parked.run)[-KEPT_RUNS:]
+    starts = {**table.run_starts, parked.run: RunStart(partitions=everywhere)}
+    return replace(
+        table,
+        status=TableStatus.CATCHING_UP,
+        parked=replace(parked, rebuild=None),
+        streamed_runs=runs,
+        run_starts={run: start for run, start in starts.items() if run in runs},
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -34,6 +34,7 @@ from connectors.landing_zone.requests import (
     withdraw,
 )
 from streaming.lifecycle.answers import accepted, refused
+from streaming.lifecycle.generations import AT_REST
 from streaming.lifecycle.stopping import stop_table
 from streaming.query import Retries
 from streaming.startup import OpenZone
@@ -46,11 +47,13 @@ Handler = Callable[[Request], Answer]
 Step = Callable[[str], bool]
 """Brings the table of this name further, by at most one chunk or one phase; False when there was nothing to do now."""
 
+Watch = Callable[[], Collection[str]]
+"""Names tables that need a step although they load or stream."""
+
 CONCERNS_ALL = (FencedError, InvalidDraftError, LedgerCorruptError, StorageDeniedError)
 """Errors of a chore that end the driver: they are not about the one table."""
 
 _REQUESTS = ""
-_AT_REST = frozenset({TableStatus.LOADING, TableStatus.STREAMING})
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ class Chores:
 
     Args:
         handlers: what carries out each action.
-        steps: tried in this order for each table that is neither loading nor streaming nor parked for good.
+        steps: tried in this order for each table that is neither loading nor streaming nor parked for good, and for
+            those that ``watch`` names, which is asked as often as the letter box is looked into.
         on_failure: told of each failure that is retried, and after how many seconds.
         clock: seconds; now_ms: the wall clock, milliseconds since 1970.
     """
@@ -93,6 +97,7 @@ class Chores:
         pace: Pace,
         *,
         on_failure: Callable[[BridgeError, float], None],
+        watch: Watch = frozenset,
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
@@ -101,6 +106,9 @@ class Chores:
         self._steps = steps
         self._pace = pace
         self._on_failure = on_failure
+        self._watch = watch
+        self._watched: float | None = None
+        self._suspects: Collection[str] = ()
         self._clock = clock
         self._now_ms = now_ms
         self._looked: float | None = None
@@ -132,7 +140,11 @@ class Chores:
 
     def _in_turn(self) -> list[str]:
         """The tables to look at, beginning after the one that was brought further last."""
-        names = [name for name, table in sorted(self._opened.ledger.state.tables.items()) if _needs_care(table)]
+        if self._is_time(self._watched):
+            self._watched = self._clock()
+            self._suspects = self._watch()
+        tables = sorted(self._opened.ledger.state.tables.items())
+        names = [name for name, table in tables if _needs_care(table) or name in self._suspects]
         return [name for name in names if name > self._last] + [name for name in names if name <= self._last]
 
     def _attempt(self, name: str, do: Callable[[], bool]) -> bool:
@@ -167,11 +179,15 @@ class Chores:
             self._last = name
         return done
 
+    def _is_time(self, last: float | None) -> bool:
+        """Whether the pace's interval has passed since then."""
+        return last is None or self._clock() >= last + self._pace.interval
+
     def _take_requests(self) -> bool:
         """Carry out the requests that wait, oldest first; False when there were none, or it is not time yet."""
-        now = self._clock()
-        if self._looked is not None and now < self._looked + self._pace.interval:
+        if not self._is_time(self._looked):
             return False
+        now = self._clock()
         self._opened.ledger.check_fence()
         found = waiting(self._opened.state)
         for path in found.unreadable:
@@ -221,4 +237,4 @@ class Chores:
 def _needs_care(table: TableState) -> bool:
     if table.parked is not None and table.status is TableStatus.PARKED:
         return table.parked.rebuild is not None
-    return table.status not in _AT_REST
+    return table.status not in AT_REST

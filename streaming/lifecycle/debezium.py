@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from connectors.debezium.schema import SourceTable
 from connectors.kafka.errors import TopicNotFoundError
 from connectors.kafka.signals import (
     INCREMENTAL_SNAPSHOT,
@@ -25,6 +24,7 @@ from streaming.settings.format import Connector
 _WITH_DATABASE = frozenset({Connector.SQLSERVER, Connector.ORACLE, Connector.INFORMIX})
 """Connectors whose tables' full names begin with the database (Debezium, "Sending signals")."""
 _FAILED_SCANS = frozenset({"NO_PRIMARY_KEY", "SKIPPED", "SQL_EXCEPTION", "UNKNOWN_SCHEMA"})
+_SUCCESSFUL_SCANS = frozenset({"SUCCEEDED", "EMPTY"})
 _GIVEN_UP = frozenset({SnapshotProgress.ABORTED, SnapshotProgress.SKIPPED})
 _SCANNED = "scanned_collection"
 """The table, in what is told of the end of its scan."""
@@ -82,10 +82,10 @@ class Debezium:
         }
         return found.pop() if len(found) == 1 else None
 
-    def collection_of(self, table: TableState, rebuild: Rebuild) -> str:
-        """The table's full name, as a signal names it."""
+    def collection_of(self, table: TableState, rebuild: Rebuild | None) -> str:
+        """The table's full name, as a signal names it; notifications may have the database before it."""
         connector = self.connector
-        if connector is Connector.AUTO and rebuild.connector in set(Connector):
+        if connector is Connector.AUTO and rebuild is not None and rebuild.connector in set(Connector):
             connector = Connector(rebuild.connector)
         database, schema, name = table.source
         if schema is None:
@@ -132,11 +132,6 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
             f"set source.notifications_topic (the connector's notification.sink.topic.name), restart, {again}",
         )
     return None
-
-
-def source_table(table: TableState) -> SourceTable:
-    """The source's name of the table."""
-    return SourceTable(*table.source)
 
 
 def _suffix(table: TableState) -> str:
@@ -208,13 +203,22 @@ def _blocking_complete(
     return False
 
 
-def rows_scanned(told: Sequence[Notification], collection: str) -> int | None:
-    """How many rows the table's scan has read, once Debezium has said so."""
-    for one in told:
-        total = one.details.get("total_rows_scanned", "")
-        if total.isdigit() and _concerns(one, "", collection, _SCANNED):
-            return int(total)
-    return None
+def rows_scanned(one: Notification) -> int | None:
+    """How many rows a table's scan has read; None for another notification, and for a scan that did not come off."""
+    total = one.details.get("total_rows_scanned", "")
+    scanned = one.progress is SnapshotProgress.TABLE_SCAN_COMPLETED
+    if not scanned or one.details.get("status") not in _SUCCESSFUL_SCANS or not total.isdigit():
+        return None
+    return int(total)
+
+
+def is_scan_of(one: Notification, collection: str) -> bool:
+    """Whether the scan that a notification tells of was this table's.
+
+    Args:
+        collection: see :meth:`Debezium.collection_of`.
+    """
+    return _concerns(one, "", collection, _SCANNED)
 
 
 def _about(told: Sequence[Notification], signal: str, kind: SnapshotKind) -> Sequence[Notification]:

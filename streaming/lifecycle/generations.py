@@ -29,9 +29,12 @@ REBUILDING = "rebuild"
 TRUNCATE = "truncate"
 SECOND_SNAPSHOT = "second_snapshot"
 AMBIGUOUS_SNAPSHOT = "ambiguous_snapshot"
-FROM_KAFKA = frozenset({TRUNCATE, SECOND_SNAPSHOT, "recreated", "dropped"})
+DROPPED = "dropped"
+FROM_KAFKA = frozenset({TRUNCATE, SECOND_SNAPSHOT, "recreated", DROPPED})
 """Reasons of parked tables whose next generation begins with an event that Kafka holds."""
 
+AT_REST = frozenset({TableStatus.LOADING, TableStatus.STREAMING})
+"""Tables that take each event as it comes."""
 UNDER_WAY = frozenset({TableStatus.DELETING, TableStatus.CLEARED, TableStatus.FILLING})
 KEPT_RUNS = 16
 
@@ -90,12 +93,13 @@ def deleted(table: TableState, rebuild: Rebuild, now_ms: int) -> TableState:
     return replace(table, rebuild=replace(rebuild, deleted_ms=max(now_ms, 1)))
 
 
-def cleared(table: TableState, rebuild: Rebuild, starts: Resume, heard: Mapping[int, int]) -> TableState:
+def cleared(table: TableState, rebuild: Rebuild, starts: Resume, heard: Mapping[int, int], heard_ms: int) -> TableState:
     """The next generation, to be filled by a snapshot that is asked for after this is committed.
 
     Args:
         starts: Kafka's ends by now; the snapshot contains the effect of all that is below them.
         heard: ends of the notifications topic.
+        heard_ms: when the latest initial snapshot before was told of; 0 for none.
     """
     return replace(
         _next_generation(table),
@@ -107,12 +111,19 @@ def cleared(table: TableState, rebuild: Rebuild, starts: Resume, heard: Mapping[
         tainted=True,
         parked=None,
         rebuild=replace(rebuild, heard=dict(heard)),
+        heard_ms=max(table.heard_ms, heard_ms),
     )
 
 
 def filling(table: TableState, rebuild: Rebuild, signal: str) -> TableState:
     """The table whose snapshot has been asked for."""
     return replace(table, status=TableStatus.FILLING, rebuild=replace(rebuild, signal=signal))
+
+
+def gone_meanwhile(table: TableState) -> bool:
+    """Whether the source has dropped the table since its folder was removed, and no event shows that it is back."""
+    dropped = table.dropped
+    return dropped is not None and not dropped.back and dropped.generation == table.generation
 
 
 def filled(table: TableState) -> TableState:

@@ -7,10 +7,9 @@ from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import Parked, TableState, TableStatus
 from connectors.landing_zone.requests import Part
 from streaming.dead_letters.coordinates import Coordinates
+from streaming.lifecycle.generations import AT_REST
 from streaming.lifecycle.later_events import UNREADABLE, Found
 from streaming.shaping.refusals import UNAVAILABLE_VALUE
-
-AT_REST = (TableStatus.LOADING, TableStatus.STREAMING)
 
 LANDED_ALREADY = Part(accepted=True, message="it was replayed before; nothing was landed again")
 
@@ -29,13 +28,13 @@ NOT_PASSED = Part(
 DIFFERS = Part(
     accepted=False,
     message="Kafka holds another record in its place: the topic was deleted and created again since",
-    remedy="nothing, if the new topic's records cover it; otherwise rebuild the table with `cdc-bridge resync`",
+    remedy="nothing, if the new topic's records cover it; otherwise `cdc-bridge resync CONFIG TABLE`",
 )
 
 NOT_PROVEN = Part(
     accepted=False,
     message="the table has no key, and the ledger does not prove that the record was left out: it may have landed",
-    remedy="look for the row in the mirrored table; if it is missing, rebuild the table with `cdc-bridge resync`",
+    remedy="look for the row in the mirrored table; if it is missing, `cdc-bridge resync CONFIG TABLE`",
 )
 
 SUPERSEDED = Part(
@@ -57,7 +56,7 @@ def still_bad(bad: BadRecord) -> Part:
         accepted=False,
         message=f"it still cannot be decoded ({bad.reason}): {bad.detail}",
         remedy="mend the settings and restart the bridge, or the schema registry, and replay it then; a record that is "
-        "damaged for good is left to `cdc-bridge resync`",
+        "damaged for good is left to `cdc-bridge resync CONFIG TABLE`",
     )
 
 
@@ -103,7 +102,7 @@ def left_out_again(bad: BadRecord) -> Part:
         accepted=False,
         message=f"it would be left out again ({bad.reason}): {bad.detail}",
         remedy=f"the value is not in the record; set policies.{option} to null and restart the bridge to land NULL, or "
-        "rebuild the table with `cdc-bridge resync`",
+        "`cdc-bridge resync CONFIG TABLE`",
     )
 
 

@@ -14,8 +14,8 @@ from connectors.landing_zone.ledger.state import PlannedTopic
 from streaming.action import spark_action
 from streaming.batch import DecodeAndLand
 from streaming.plan import BatchPlan
-from streaming.query import spark_errors
 from streaming.results import Results
+from streaming.spark_errors import spark_errors
 
 Ranges = Mapping[str, PlannedTopic]
 """``[start, end)`` per topic and partition, with Kafka's id of each topic."""

@@ -21,7 +21,7 @@ from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions
 from streaming.publishing import ZONE_REASON, table_metadata
-from streaming.resuming import first_place, resume_of
+from streaming.resuming import resume_of, stopped
 from streaming.startup import OpenZone, excluded_sources
 from streaming.wording import count_text
 
@@ -55,21 +55,15 @@ class Pause:
                 f"{name} is being rebuilt, and its folder is not there to stand still",
                 "wait until `cdc-bridge status` shows it filling or streaming, then pause it",
             )
-        resume = resume_of(table, ledger.state.topics)
-        topic, partition, offset = first_place(resume)
-        parked = Parked(
+        paused = stopped(
+            table,
+            resume_of(table, ledger.state.topics),
             reason="paused",
             message=f"{request.by} paused it",
             remedy=f"`cdc-bridge resume CONFIG {name}` when it is to go on, before Kafka's retention removes what it "
             "passes over",
-            topic=topic,
-            partition=partition,
-            offset=offset,
-            resume=resume,
-            skipped=0 if table.parked is None else table.parked.skipped,
         )
-        stopped = replace(table, status=TableStatus.PARKED, parked=parked)
-        state = ledger.commit(Draft(tables={name: stopped}, handled=(request.id,)))
+        state = ledger.commit(Draft(tables={name: paused}, handled=(request.id,)))
         return accepted(request, f"{name} stands still from version {state.version} on", state.version)
 
     def _not_rebuilt(self, request: Request, table: TableState, parked: Parked) -> Answer:

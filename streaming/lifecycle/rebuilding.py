@@ -15,57 +15,36 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from typing import assert_never
-
-from msgspec.structs import replace
 
 from connectors.debezium.schema import SourceTable
 from connectors.errors import Terminal
 from connectors.failpoints import Failpoint, pass_failpoint
-from connectors.kafka.signals import SnapshotKind, SnapshotSignal
+from connectors.kafka.signals import SnapshotSignal
 from connectors.landing_zone.ledger.draft import Draft
-from connectors.landing_zone.ledger.state import (
-    LedgerState,
-    Parked,
-    Rebuild,
-    RebuildKind,
-    TableState,
-    TableStatus,
-)
+from connectors.landing_zone.ledger.state import LedgerState, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.removal import remove_folder, require_no_folder
-from streaming.lifecycle.asked_rebuilds import settings_ask
-from streaming.lifecycle.debezium import Debezium, refusal, snapshot_complete, snapshot_failure, snapshot_kind
+from streaming.lifecycle.connector_runs import ToldSnapshots
+from streaming.lifecycle.debezium import Debezium, refusal
+from streaming.lifecycle.filling import Filling
 from streaming.lifecycle.generations import (
-    AMBIGUOUS_SNAPSHOT,
-    FROM_KAFKA,
-    SECOND_SNAPSHOT,
-    TRUNCATE,
+    DROPPED,
     cleared,
     deleted,
     deleting,
     filled,
     filling,
     from_kafka,
+    gone_meanwhile,
     never_filled,
-    nothing_landed_behind,
 )
 from streaming.lifecycle.stopping import StopReason, stop_table
 from streaming.plan import JobOptions
-from streaming.policies import TableMode
-from streaming.run_starts import surely_initial
+from streaming.policies import OnDrop
 from streaming.startup import OpenZone, excluded_sources
-from streaming.stops import AMBIGUOUS_REMEDY
 
 _log = logging.getLogger(__name__)
-
-_ELSEWHERE = (
-    "rows of a snapshot arrived under a connector run that had streamed other rows before; whether they are of a "
-    "second initial snapshot or of one that somebody asked for cannot be told, and nothing was removed"
-)
-
-LISTEN_SECONDS = 2.0
-"""Between two looks for notifications about one table."""
 
 
 class SnapshotRefusedError(Terminal):
@@ -77,6 +56,7 @@ class Rebuilding:
 
     Args:
         release_wait: seconds from the removal of the folder until the replicator has dropped the table.
+        told: what the connector tells of initial snapshots, where others look at it, too.
         now_ms: the wall clock; clock: seconds that never go back.
     """
 
@@ -87,6 +67,7 @@ class Rebuilding:
         debezium: Debezium,
         release_wait: float,
         *,
+        told: ToldSnapshots | None = None,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -94,11 +75,10 @@ class Rebuilding:
         self._job = job
         self._debezium = debezium
         self._release_ms = release_wait * 1000
+        self._told = ToldSnapshots(debezium) if told is None else told
+        self._filling = Filling(job, debezium, clock=clock)
         self._now_ms = now_ms
-        self._clock = clock
         self._waiting: set[str] = set()
-        self._listened: dict[str, float] = {}
-        self._complete: dict[str, Mapping[str, Mapping[int, int]]] = {}
 
     def __call__(self, name: str) -> bool:
         """Do what the table's state asks for; False if nothing is to be done now.
@@ -108,19 +88,17 @@ class Rebuilding:
             BridgeError: of Kafka, the source database or the storage; call again.
         """
         table = self._opened.ledger.state.tables[name]
-        parked, rebuild = table.parked, table.rebuild
+        rebuild = table.rebuild
         if excluded_sources(table, self._job):
             return self._stand_still(name, table)
-        if table.status is TableStatus.PARKED and parked is not None and parked.rebuild is not None:
-            self._begin_as_asked(name, table, parked, parked.rebuild)
-            return True
         if rebuild is None:
             return False
         match table.status:
             case TableStatus.DELETING:
                 return self._delete(name, table, rebuild)
             case TableStatus.CLEARED:
-                self._ask(name, table, rebuild)
+                if not self._follow_drop(name, table):
+                    self._ask(name, table, rebuild)
                 return True
             case TableStatus.FILLING:
                 return self._listen(name, table, rebuild)
@@ -145,7 +123,7 @@ class Rebuilding:
         dropped = (name,) if name in ledger.state.pending else ()
         state = ledger.commit(Draft(tables={name: after}, dropped=dropped, handled=handled))
         pass_failpoint(Failpoint.REBUILD_BEGUN)
-        self._complete.pop(name, None)
+        self._filling.forget(name)
         return state
 
     def refusal(self, name: str, table: TableState) -> tuple[str, str] | None:
@@ -154,16 +132,7 @@ class Rebuilding:
 
     def may_be_snapshotted(self, table: TableState) -> bool:
         """Whether a table without key may still get rows of the blocking snapshot that was asked for to fill it."""
-        rebuild, debezium = table.rebuild, self._debezium
-        if rebuild is None or rebuild.kind is not RebuildKind.SNAPSHOT or not rebuild.keyless:
-            return False
-        if not rebuild.signal and table.status is not TableStatus.CLEARED:
-            return False
-        if debezium.notifications is None:
-            return True
-        told = debezium.notifications(rebuild.heard)
-        asked = (rebuild.signal, self._kind(table, rebuild), debezium.collection_of(table, rebuild))
-        return not snapshot_complete(told, *asked) and snapshot_failure(told, *asked) is None
+        return self._filling.may_bring_rows(table)
 
     def _stand_still(self, name: str, table: TableState) -> bool:
         """A table that the settings leave out stays where it is until they include it: its snapshot would pass by.
@@ -183,34 +152,6 @@ class Rebuilding:
         self.begin(name, rebuild.kind, rebuild.reason)
         return True
 
-    def _begin_as_asked(self, name: str, table: TableState, parked: Parked, kind: RebuildKind) -> None:
-        """Begin the rebuild that the table's policy asks for, or leave it parked where that can't be done."""
-        if not settings_ask(parked.reason, self._job.options_for(SourceTable(*table.source))):
-            stays = replace(
-                parked, rebuild=None, message=f"{parked.message}; the settings do not ask for its rebuild any more"
-            )
-            self._opened.ledger.commit(Draft(tables={name: replace(table, parked=stays)}))
-            return
-        tables = self._opened.ledger.state.tables.values()
-        if parked.reason == SECOND_SNAPSHOT and not surely_initial(parked, tables):
-            unclear = replace(
-                parked, reason=AMBIGUOUS_SNAPSHOT, message=_ELSEWHERE, remedy=AMBIGUOUS_REMEDY, rebuild=None
-            )
-            self._opened.ledger.commit(Draft(tables={name: replace(table, parked=unclear)}))
-            return
-        if kind is RebuildKind.KAFKA and not kafka_tells(table, parked, tables):
-            kind = RebuildKind.SNAPSHOT
-        why = self.refusal(name, table) if kind is RebuildKind.SNAPSHOT else None
-        if why is None:
-            _log.warning("%s is rebuilt: %s", name, parked.message)
-            self.begin(name, kind, parked.reason)
-            return
-        message, remedy = why
-        stays = replace(
-            parked, rebuild=None, message=f"{parked.message}; it is not rebuilt, since {message}", remedy=remedy
-        )
-        self._opened.ledger.commit(Draft(tables={name: replace(table, parked=stays)}))
-
     def _delete(self, name: str, table: TableState, rebuild: Rebuild) -> bool:
         zone, ledger = self._opened.zone, self._opened.ledger
         if not rebuild.deleted_ms:
@@ -229,9 +170,11 @@ class Rebuilding:
             case RebuildKind.SNAPSHOT:
                 debezium = self._debezium
                 heard = {} if debezium.heard is None else debezium.heard()
+                self._told.look()
                 ends = debezium.ends_of(table)
                 starts = {topic: dict(partitions) for topic, partitions in ends.items()}
-                ledger.commit(Draft(tables={name: cleared(table, rebuild, starts, heard)}))
+                after = cleared(table, rebuild, starts, heard, self._told.latest_ms)
+                ledger.commit(Draft(tables={name: after}))
             case _:
                 assert_never(rebuild.kind)
         pass_failpoint(Failpoint.REBUILD_CLEARED)
@@ -248,7 +191,7 @@ class Rebuilding:
         signal = SnapshotSignal(
             id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{ledger.state.ledger_id}/{name}/{table.generation}")),
             collection=debezium.collection_of(table, rebuild),
-            kind=self._kind(table, rebuild),
+            kind=self._filling.kind(table, rebuild),
         )
         ledger.check_fence()
         debezium.send(prefix, signal)
@@ -262,64 +205,43 @@ class Rebuilding:
             after = filled(after)
         ledger.commit(Draft(tables={name: after}))
 
-    def _kind(self, table: TableState, rebuild: Rebuild) -> SnapshotKind:
-        source = SourceTable(*table.source)
-        decoding = self._job.decode.rules.decoding_for(source)
-        history = self._job.options_for(source).mode is TableMode.HISTORY
-        return snapshot_kind(rebuild.keyless, decoding is not None and bool(decoding.keys), history)
-
     def _listen(self, name: str, table: TableState, rebuild: Rebuild) -> bool:
         """End the rebuild once its snapshot is complete and the ledger has passed Kafka's ends of that moment."""
-        ledger, debezium = self._opened.ledger, self._debezium
-        if debezium.notifications is None:
+        if self._debezium.notifications is None:
             if rebuild.keyless:
                 return False  # the settings named a notifications topic when this began, and have to again
-            ledger.commit(Draft(tables={name: filled(table)}))
+            self._end(name, filled(table))
             return True
-        if name not in self._complete:
-            last = self._listened.get(name)
-            if last is not None and self._clock() < last + LISTEN_SECONDS:
-                return False
-            self._listened[name] = self._clock()
-            told = debezium.notifications(rebuild.heard)
-            kind = self._kind(table, rebuild)
-            collection = debezium.collection_of(table, rebuild)
-            failure = snapshot_failure(told, rebuild.signal, kind, collection)
-            if failure is not None:
-                stop_table(ledger, name, _snapshot_failed(failure, name), StopReason.SNAPSHOT_FAILED)
-                return True
-            if not snapshot_complete(told, rebuild.signal, kind, collection):
-                return False
-            self._complete[name] = debezium.ends_of(table)
-        if not _passed(self._complete[name], ledger.state):
+        failure = self._filling.listen(name, table, rebuild)
+        if failure is not None:
+            if not self._follow_drop(name, table):
+                error = _snapshot_failed(failure, name, table)
+                stop_table(self._opened.ledger, name, error, StopReason.SNAPSHOT_FAILED)
+            return True
+        if not self._filling.landed(name, self._opened.ledger.state):
             return False
-        self._complete.pop(name)
         waited_in_vain = rebuild.keyless and not table.partitions
-        ledger.commit(Draft(tables={name: never_filled(table) if waited_in_vain else filled(table)}))
+        self._end(name, never_filled(table) if waited_in_vain else filled(table))
         pass_failpoint(Failpoint.REBUILD_FILLED)
         return True
 
+    def _end(self, name: str, after: TableState) -> None:
+        """Let the table go on, unless the source has dropped it meanwhile and its mirror is to go with it."""
+        self._filling.forget(name)
+        if not self._follow_drop(name, after):
+            self._opened.ledger.commit(Draft(tables={name: after}))
 
-def kafka_tells(table: TableState, parked: Parked, tables: Collection[TableState]) -> bool:
-    """Whether Kafka holds all of the generation that begins with the event which parked the table.
+    def _follow_drop(self, name: str, table: TableState) -> bool:
+        """Begin the generation in which a table that was dropped meanwhile has no rows, if the settings ask for it.
 
-    A row that was inserted after a truncate may have landed from another partition before the truncate was read: the
-    rebuild would remove it, and the catch-up begins behind it.
-
-    A second snapshot is told from what came before it by its connector run; where rows of that run have landed from
-    another partition already, the rebuild would remove them, too. Where several source tables land in one, an event of
-    one of them says nothing about the others' rows.
-
-    Args:
-        tables: all that the ledger knows.
-    """
-    if parked.reason not in FROM_KAFKA or len(table.sources) > 1:
-        return False
-    if parked.reason == TRUNCATE:
-        return nothing_landed_behind(table, parked)
-    if parked.reason == SECOND_SNAPSHOT:
-        return surely_initial(parked, tables) and parked.run not in table.streamed_runs
-    return True
+        A drop changes nothing in a table that is under way (:func:`streaming.dropping.record_drops`).
+        """
+        on_drop = self._job.options_for(SourceTable(*table.source)).on_drop
+        if on_drop is not OnDrop.DROP or not gone_meanwhile(table):
+            return False
+        _log.warning("%s: the source has dropped it while it was rebuilt, and its mirror is dropped with it", name)
+        self.begin(name, RebuildKind.KAFKA, DROPPED)
+        return True
 
 
 def _is_keyless(table: TableState) -> bool:
@@ -328,16 +250,12 @@ def _is_keyless(table: TableState) -> bool:
     return table.rebuild is not None and table.rebuild.keyless
 
 
-def _passed(ends: Mapping[str, Mapping[int, int]], state: LedgerState) -> bool:
-    """Whether the ledger has come as far as these ends."""
-    return all(
-        end <= (state.topics[topic].partitions.get(partition, 0) if topic in state.topics else 0)
-        for topic, partitions in ends.items()
-        for partition, end in partitions.items()
-    )
-
-
-def _snapshot_failed(failure: str, name: str) -> SnapshotRefusedError:
+def _snapshot_failed(failure: str, name: str, table: TableState) -> SnapshotRefusedError:
+    if gone_meanwhile(table):
+        return SnapshotRefusedError(
+            f"the snapshot that was to fill the table failed: {failure}; the source has dropped the table meanwhile",
+            remedy=f"nothing, if the table is gone for good; once it is made again, `cdc-bridge resync CONFIG {name}`",
+        )
     return SnapshotRefusedError(
         f"the snapshot that was to fill the table failed: {failure}",
         remedy=f"read Debezium's log, mend the cause, then `cdc-bridge resync CONFIG {name}`",

@@ -10,11 +10,12 @@ from connectors.landing_zone.ledger.state import Parked, Rebuild, RebuildKind, T
 from connectors.landing_zone.requests import Answer, Request
 from streaming.assemble import NAME_COLLISION
 from streaming.lifecycle.answers import accepted, refused
+from streaming.lifecycle.asked_rebuilds import kafka_tells
 from streaming.lifecycle.catching_up import ranges_to_land, require_records
 from streaming.lifecycle.generations import UNDER_WAY, from_kafka
 from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.pausing import unknown_table
-from streaming.lifecycle.rebuilding import Rebuilding, kafka_tells
+from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.plan import JobOptions
 from streaming.startup import OpenZone
 

@@ -24,6 +24,7 @@ from streaming.plan import BatchPlan, JobOptions
 from streaming.publishing import ZonePublisher
 from streaming.results import RESULT_SCHEMA, Results, read_results
 from streaming.shaping.refusals import UNAVAILABLE_VALUE
+from streaming.stages import BatchFigures
 from streaming.worker import Worker
 
 _COUNTED_BY_THE_STREAM = ("records", "position_resets", "skipped.", "dead_letters.")
@@ -75,13 +76,14 @@ def land_beside(
     mine = [result for result in results.tables if result.table == name]
     landed = Landed(draft.tables.get(name, going_on), sum(result.events for result in mine))
     recorded = after(landed)
+    counters = _counters(draft, landed.state.dead_letters - going_on.dead_letters)
     committed = ledger.commit(
         Draft(
             files=draft.files,
             tables={name: recorded},
             schemas=draft.schemas,
             merging=draft.merging,
-            counters=_counters(draft, landed.state.dead_letters - going_on.dead_letters),
+            counters=counters,
             handled=handled,
         )
     )
@@ -96,6 +98,7 @@ def land_beside(
         stops={name: recorded.parked} if stopped and recorded.parked is not None else {},
         seconds=time.monotonic() - began,
         table=name,
+        figures=BatchFigures.beside(counters, results),
     )
 
 

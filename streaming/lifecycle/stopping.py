@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import enum
 
-import msgspec
-
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.state import Parked, TableStatus
 from connectors.landing_zone.redo import TABLE_ERRORS
 from streaming.publishing import park_tables
-from streaming.resuming import first_place, resume_of
+from streaming.resuming import resume_of, stopped
 
 
 class StopReason(enum.StrEnum):
@@ -37,16 +34,8 @@ def stop_table(ledger: Ledger, name: str, error: BridgeError, reason: StopReason
     ledger.check_fence()
     table = ledger.state.tables[name]
     where = ", ".join(f"{fact}={value}" for fact, value in error.facts.items() if fact != "table")
-    resume = resume_of(table, ledger.state.topics)
-    topic, partition, offset = first_place(resume)
-    parked = Parked(
-        reason=reason.value,
-        message=f"{error.message} [{where}]" if where else error.message,
-        remedy=error.remedy,
-        topic=topic,
-        partition=partition,
-        offset=offset,
-        resume=resume,
-        skipped=0 if table.parked is None else table.parked.skipped,
+    message = f"{error.message} [{where}]" if where else error.message
+    after = stopped(
+        table, resume_of(table, ledger.state.topics), reason=reason.value, message=message, remedy=error.remedy
     )
-    ledger.commit(Draft(tables={name: msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)}))
+    ledger.commit(Draft(tables={name: after}))

@@ -12,9 +12,12 @@ from connectors.kafka.topics import Admin
 from connectors.landing_zone.requests import Action
 from streaming.batch import BatchReport
 from streaming.kafka_options import dead_letter_config, source_options
+from streaming.lifecycle.asked_rebuilds import AskedRebuilds
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.chores import Chores, Pace
+from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.dead_letter_replay import DeadLetterReplay
+from streaming.lifecycle.empty_snapshots import EmptySnapshots
 from streaming.lifecycle.letter_topics import letter_topics
 from streaming.lifecycle.outside import Outside, existing_topics, spark_reader
 from streaming.lifecycle.pausing import Pause, Resume
@@ -28,7 +31,7 @@ from streaming.startup import OpenZone
 
 
 class Told(Protocol):
-    """Whoever is told what the chores do: see :class:`streaming.service.Listener`."""
+    """Whoever is told what the chores do: see :class:`streaming.listener.Listener`."""
 
     @property
     def on_batch(self) -> Callable[[BatchReport], None]: ...
@@ -66,7 +69,12 @@ def chores_for(
     letters = letter_topics(job, dead_letter_config(settings), admin)
 
     def chores(opened: OpenZone) -> Chores:
-        rebuilding = Rebuilding(opened, job, debezium, settings.landing_zone.release_wait.total_seconds())
+        snapshots = ToldSnapshots(debezium)
+        release_wait = settings.landing_zone.release_wait.total_seconds()
+        rebuilding = Rebuilding(opened, job, debezium, release_wait, told=snapshots)
+        asked = AskedRebuilds(opened, job, debezium, snapshots, rebuilding)
+        emptied = EmptySnapshots(opened, job, debezium, snapshots, rebuilding)
+        catch_up = CatchUp(opened, job, outside, settings.trigger.max_offsets, told.on_batch)
         return Chores(
             opened,
             handlers={
@@ -75,9 +83,10 @@ def chores_for(
                 Action.RESYNC: Resync(opened, job, rebuilding, outside),
                 Action.REPLAY_DEAD_LETTER: DeadLetterReplay(opened, job, letters, told.on_batch),
             },
-            steps=(rebuilding, CatchUp(opened, job, outside, settings.trigger.max_offsets, told.on_batch)),
+            steps=(asked, rebuilding, emptied, catch_up),
             pace=pace,
             on_failure=told.on_failure,
+            watch=emptied.suspects,
         )
 
     return chores

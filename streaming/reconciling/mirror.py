@@ -64,9 +64,9 @@ def read_mirror(
             f"the table's files cannot be applied to file {state.sequence}: {content.stopped.kind}, "
             f"{content.stopped.detail}",
             remedy="the replicator removes files seven days after it has applied them: compare within that time, or "
-            "rebuild the table (cdc-bridge resync) to have its first files again"
+            f"`cdc-bridge resync CONFIG {name}`, to have its first files again"
             if gone
-            else "run cdc-bridge verify, which says what is wrong with which file",
+            else "`cdc-bridge verify ZONE` says what is wrong with which file",
             table=name,
         )
     rows = content.table

@@ -33,7 +33,7 @@ def never_landed(
         captured: asks for the captured tables, None where nothing tells; where it fails, one outcome says so.
     """
     known = {
-        source_table(source, database.kind)
+        DatabaseTable.of_events(database.kind, *source)
         for table in state.tables.values()
         for source in (table.source, *table.sources)
     }
@@ -52,14 +52,6 @@ def never_landed(
             reason = f"{error.message}; {error.remedy}"
         if reason:
             yield TableOutcome(str(one.table), str(one.table), Verdict.UNDECIDED, reason=reason)
-
-
-def source_table(source: tuple[str, str | None, str], kind: DatabaseKind) -> DatabaseTable:
-    """The table as its database names it, from the database, schema and name that its events have."""
-    database, schema, name = source
-    if kind is DatabaseKind.POSTGRESQL:
-        return DatabaseTable(schema or "public", name)
-    return DatabaseTable(database or schema or "", name)
 
 
 def _left_out(table: DatabaseTable, decode: DecodeOptions, database: SourceDatabase) -> bool:

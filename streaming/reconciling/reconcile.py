@@ -21,7 +21,7 @@ from connectors.source_database.database import SourceDatabase
 from connectors.source_database.kafka_connect import ConnectApi
 from connectors.source_database.location import DatabaseKind
 from connectors.source_database.postgresql import database_name
-from connectors.source_database.replication import reach_of
+from connectors.source_database.replication import DEFAULT_SLOT, reach_of
 from connectors.source_database.snapshot import snapshot
 from streaming.job_options import job_options
 from streaming.kafka_options import kafka_config
@@ -29,15 +29,12 @@ from streaming.plan import JobOptions
 from streaming.policies import TableMode
 from streaming.reconciling.columns import plan_columns
 from streaming.reconciling.coverage import Watch, standing_still
-from streaming.reconciling.never_landed import never_landed, source_table
+from streaming.reconciling.never_landed import never_landed
 from streaming.reconciling.outcome import TableOutcome, Verdict
 from streaming.reconciling.table import Limits, Sides, Steps, TableComparison
 from streaming.settings import BridgeSettings, SettingsError
 from streaming.source_options import connect_location, database_location
 from streaming.zones.reading import head_state, require_own, state_storage, unpublished, zone_storage
-
-DEFAULT_SLOT = "debezium"
-"""The connector's ``slot.name`` where its configuration has none."""
 
 
 class UnknownTableError(Terminal):
@@ -130,7 +127,7 @@ def reconcile(work: Reconciliation, steps: Steps) -> Iterator[TableOutcome]:
 
 
 def _compared(work: Reconciliation, name: str, steps: Steps) -> TableOutcome:
-    source = source_table(work.state.tables[name].source, work.database.kind)
+    source = DatabaseTable.of_events(work.database.kind, *work.state.tables[name].source)
     undecided = TableOutcome(name, str(source), Verdict.UNDECIDED)
     still = standing_still(work.state, name)
     if still is not None:

@@ -11,6 +11,7 @@ from connectors.landing_zone.errors import VersionNotKeptError
 from connectors.landing_zone.ledger.apply import apply
 from connectors.landing_zone.ledger.history import read_version, state_at, versions
 from connectors.landing_zone.ledger.state import (
+    NOTHING_LANDED,
     LandedFile,
     LedgerState,
     Parked,
@@ -24,7 +25,6 @@ from connectors.landing_zone.storage.protocol import Storage
 from streaming.reporting.parked import parked_values
 
 _AT_REST = (TableStatus.LOADING, TableStatus.STREAMING)
-_EMPTY = LedgerState(ledger_id="", version=0, epoch=0, writer="")
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _entries(before: LedgerState | None, oldest_first: Sequence[Version]) -> Ite
 
 def _state_before(state: Storage, version: Version) -> LedgerState | None:
     if version.version == 1:
-        return _EMPTY
+        return NOTHING_LANDED
     try:
         return state_at(state, version.version - 1)
     except VersionNotKeptError:

@@ -15,6 +15,7 @@ from streaming.policies import Markers
 from streaming.settings.destination import DeadLetters, LandingZone, Parquet, Publish, State, is_local, location_problem
 from streaming.settings.format import Connector, Format
 from streaming.settings.kafka import Kafka, Registry
+from streaming.settings.observing import Http, Metrics
 from streaming.settings.runtime import Log, Ordering, Requests, Retry, Spark, Trigger
 from streaming.settings.scalars import matching
 from streaming.settings.section import KeyPath, Section
@@ -80,6 +81,10 @@ class BridgeSettings(Section, BaseSettings):
     """What follows a failure that may pass."""
     log: Log = Log()
     """Logging, to standard error."""
+    http: Http = Http()
+    """The server for probes (`/livez`, `/readyz`, `/startupz`), Prometheus (`/metrics`) and a status page (`/`)."""
+    metrics: Metrics = Metrics()
+    """What `/metrics` shows."""
 
     @classmethod
     def settings_customise_sources(

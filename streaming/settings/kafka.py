@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, FilePath, SecretStr
 from connectors.kafka.config import SaslMechanism, SecurityProtocol
 from connectors.kafka.registry_config import RegistryKind
 from streaming.settings.scalars import OptionText, TopicName, matching
-from streaming.settings.secrets import secret_text, secret_twice
+from streaming.settings.secrets import secret_text, secret_twice, user_problems
 from streaming.settings.section import KeyPath, Section
 
 
@@ -269,12 +269,7 @@ class Registry(Section):
     """PEM file with the certificate authorities of the registry; without it the system's."""
 
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
-        yield from secret_twice("password", self.password, self.password_file)
-        has_password = self.password is not None or self.password_file is not None
-        if has_password and self.username is None:
-            yield ("username",), "is required: there is a password but no user"
-        if self.username is not None and not has_password:
-            yield ("password_file",), "is required (or password): there is a username but no password"
+        yield from user_problems(self.username, self.password, self.password_file)
 
     def password_text(self) -> str | None:
         """The password from whichever key holds it; raises as :func:`secret_text`."""

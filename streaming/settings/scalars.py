@@ -81,7 +81,9 @@ Size = Annotated[
     int,
     BeforeValidator(parse_size),
     PlainSerializer(format_size, return_type=str),
-    WithJsonSchema({"type": "string", "pattern": r"^\d+\s*(B|KiB|MiB|GiB|TiB)$", "examples": ["512MiB"]}),
+    WithJsonSchema(
+        {"type": ["string", "integer"], "pattern": r"^\d+\s*([KkMmGgTt][Ii])?[Bb]$", "examples": ["512MiB"]}
+    ),
 ]
 
 
@@ -93,7 +95,7 @@ def _option_text(value: object) -> object:
     return value
 
 
-OptionText = Annotated[str, BeforeValidator(_option_text)]
+OptionText = Annotated[str, BeforeValidator(_option_text, json_schema_input_type=str | int | float | bool)]
 """The value of a client's option: text, or a YAML number or boolean taken as the text that the client expects."""
 
 

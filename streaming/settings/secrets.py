@@ -49,3 +49,15 @@ def secret_twice(name: str, value: SecretStr | None, file: Path | None) -> Itera
     """The rule that a secret is given once: as ``<name>`` or as ``<name>_file``."""
     if value is not None and file is not None:
         yield (f"{name}_file",), f"can't be set together with {name}: keep one of the two"
+
+
+def user_problems(
+    username: str | None, password: SecretStr | None, password_file: Path | None
+) -> Iterator[tuple[KeyPath, str]]:
+    """The rules of HTTP basic authentication: a user and one password, or neither."""
+    yield from secret_twice("password", password, password_file)
+    has_password = password is not None or password_file is not None
+    if has_password and username is None:
+        yield ("username",), "is required: there is a password but no user"
+    if username is not None and not has_password:
+        yield ("password_file",), "is required (or password): there is a username but no password"

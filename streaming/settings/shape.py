@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, FilePath, SecretStr
 
 from streaming.policies import (
     MetadataColumn,
     OnDrop,
-    OnKeyChange,
     OnResnapshot,
-    OnTruncate,
-    OnTypeChange,
     TableMode,
 )
 from streaming.settings.errors import SettingsError
+from streaming.settings.policies import Policies
 from streaming.settings.secrets import secret_text, secret_twice
 from streaming.settings.section import KeyPath, Section
 from streaming.shaping.expressions import check_expression
@@ -122,27 +120,8 @@ def disguise_problems(lists: Mapping[str, Sequence[str]]) -> Iterator[tuple[KeyP
                 yield ("columns", what, index), f"stands in columns.{seen[glob]} too: a column lands in one way only"
 
 
-class PoliciesOfMerged(Protocol):
-    """The policies that a table of several sources cannot follow in each of their forms."""
-
-    @property
-    def on_type_change(self) -> OnTypeChange: ...
-
-    @property
-    def on_key_change(self) -> OnKeyChange: ...
-
-    @property
-    def on_truncate(self) -> OnTruncate: ...
-
-    @property
-    def on_drop(self) -> OnDrop: ...
-
-    @property
-    def on_resnapshot(self) -> OnResnapshot: ...
-
-
 def merging_problems(
-    policies: PoliciesOfMerged, columns: Sequence[MetadataColumn], mode: TableMode
+    policies: Policies, columns: Sequence[MetadataColumn], mode: TableMode
 ) -> Iterator[tuple[KeyPath, str]]:
     """What a table of several sources lacks, or cannot do: one source's events must not undo another's rows."""
     if not set(SOURCE_COLUMNS) & set(columns):

@@ -18,18 +18,11 @@ from streaming.policies import (
     FileFormat,
     MetadataColumn,
     OnBadRecord,
-    OnCastFailure,
-    OnDrop,
-    OnKeyChange,
     OnMissingKey,
-    OnResnapshot,
-    OnTruncate,
-    OnTypeChange,
-    OnUnavailable,
     TableMode,
 )
 from streaming.settings.naming import Naming
-from streaming.settings.scalars import NULL_IS_A_CHOICE
+from streaming.settings.policies import Policies
 from streaming.settings.section import KeyPath, Section, path_text
 from streaming.settings.shape import (
     OFF_IS_A_CHOICE,
@@ -86,27 +79,6 @@ class Columns(Section):
     """Glob patterns of columns that land as the SHA-256 of tables.secrecy.salt and the value; key columns may, too."""
     encrypted: list[Glob] = Field(default=[], alias="encrypt", examples=[["iban"]])
     """Glob patterns of columns that land encrypted under tables.secrecy.key; key columns may, too. hash wins."""
-
-
-class Policies(Section):
-    """What happens where the source's history can't simply be carried over; park stops only this table."""
-
-    on_type_change: OnTypeChange = OnTypeChange.PARK
-    """A column's new type doesn't fit: park, new_column, to_string (a text column), ignore (NULL if unfit), rebuild."""
-    on_key_change: OnKeyChange = OnKeyChange.PARK
-    """The key columns changed, which a mirrored table can't follow: park, or rebuild the table."""
-    on_truncate: OnTruncate = OnTruncate.PARK
-    """The source truncated the table, for which no row marker exists: park, ignore (rows stay behind), or rebuild."""
-    on_drop: OnDrop = OnDrop.KEEP
-    """The source dropped the table (told by a schema-change topic): keep the mirrored table, or drop it, too."""
-    on_unavailable: Annotated[OnUnavailable, NULL_IS_A_CHOICE] = OnUnavailable.PARK
-    """The source did not send a large value and it is known nowhere else: park, dead-letter the event, or land NULL."""
-    on_missing_key: OnMissingKey = OnMissingKey.PARK
-    """The table has no key: park, or append (inserts only; a re-sent event doubles its row)."""
-    on_resnapshot: OnResnapshot = OnResnapshot.REBUILD
-    """A second initial snapshot arrives: rebuild the table from it, park, or upsert (rows deleted in between stay)."""
-    on_cast_failure: Annotated[OnCastFailure, NULL_IS_A_CHOICE] = OnCastFailure.NULL
-    """A value doesn't fit the type that casts names: land NULL and count it, park, or dead-letter the event."""
 
 
 class Delimited(Section):

@@ -7,30 +7,18 @@ sources mean nothing to each other; every partition's own order is kept, and so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import pyarrow as pa
 
-from connectors.debezium.schema import ConnectType, Field, RowSchema, SourceTable
+from connectors.debezium.schema import ConnectType, Field, RowSchema
 from streaming.plan import TableOptions
 from streaming.policies import MetadataColumn
 from streaming.rows import OrderedRows
-
-Source = tuple[str, str | None, str]
+from streaming.sources import Source, source_of
 
 SOURCE_COLUMNS = (MetadataColumn.SOURCE_DATABASE, MetadataColumn.SOURCE_SCHEMA, MetadataColumn.SOURCE_TABLE)
 """The columns about the event that name its source."""
-
-
-def source_of(table: SourceTable) -> Source:
-    """The source's name as the ledger has it."""
-    return table.database, table.schema, table.name
-
-
-def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
-    """The sources sorted by name."""
-    return tuple(sorted(sources, key=lambda source: tuple(part or "" for part in source)))
 
 
 def identity_columns(options: TableOptions) -> dict[str, MetadataColumn]:

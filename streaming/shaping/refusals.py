@@ -15,17 +15,13 @@ from streaming.plan import TableOptions
 from streaming.policies import OnCastFailure, TableMode
 from streaming.rows import OrderedRows
 from streaming.shaping.expressions import ExpressionFailedError
-from streaming.shaping.merged_sources import Source, identity, identity_columns, source_of
+from streaming.shaping.merged_sources import identity, identity_columns
 from streaming.shaping.reshaping import Reshaped
-from streaming.stops import Stop
+from streaming.sources import Source, source_of, source_text
+from streaming.stops.stop import Stop
 
 CAST_FAILURE = "cast_failure"
 UNAVAILABLE_VALUE = "unavailable_value"
-
-
-def first_of(*stops: Stop | None) -> Stop | None:
-    """The stop at the earliest event."""
-    return min((stop for stop in stops if stop is not None), key=lambda stop: stop.index, default=None)
 
 
 def landed_otherwise(
@@ -40,12 +36,14 @@ def landed_otherwise(
         return None
     if state.history != (options.mode is TableMode.HISTORY):
         before, now = ("history", "mirror") if state.history else ("mirror", "history")
+        restart = " --restart" if state.history else ""
         return Stop.at(
             events,
             0,
             "mode_changed",
             f"the settings ask for mode {now}, but the table's {state.sequence} files were made in mode {before}",
-            f"set the table's mode back to {before}, or rebuild the table from an empty folder",
+            f"set the table's mode back to {before} and `cdc-bridge resume CONFIG TABLE`; or "
+            f"`cdc-bridge resync CONFIG TABLE{restart}`, which begins the table anew",
         )
     if state.key_forms != forms:
         return Stop.at(
@@ -54,7 +52,8 @@ def landed_otherwise(
             "key_form_changed",
             "the key columns land in another form, or under another secret, than in the table's "
             f"{state.sequence} files, so that no row would be found again",
-            "restore columns.hash, columns.encrypt and tables.secrecy, or rebuild the table from an empty folder",
+            "restore columns.hash, columns.encrypt and tables.secrecy and `cdc-bridge resume CONFIG TABLE`, or "
+            "`cdc-bridge resync CONFIG TABLE`",
         )
     return None
 
@@ -68,10 +67,10 @@ def sources_alike(events: OrderedRows, options: TableOptions, known: Iterable[So
                 events,
                 0,
                 "sources_alike",
-                f"rows of {_source_text(mine)} cannot be told from those of {_source_text(other)}, which land in the "
+                f"rows of {source_text(mine)} cannot be told from those of {source_text(other)}, which land in the "
                 "same table",
                 "list under metadata_columns what differs between them (source_database, source_schema, source_table) "
-                "and rebuild the table from an empty folder, or give one of them another name with "
+                "and carry them with a bridge and a landing zone of their own, or give one of them another name with "
                 "tables.overrides[].naming",
             )
     return None
@@ -90,8 +89,8 @@ def sources_differ(events: OrderedRows, mine: TableOptions, other: Source, other
         events,
         0,
         "sources_differ",
-        f"the settings treat rows of {_source_text(source_of(events.table))} otherwise ({', '.join(unlike)}) than "
-        f"those of {_source_text(other)}, which land in the same table",
+        f"the settings treat rows of {source_text(source_of(events.table))} otherwise ({', '.join(unlike)}) than "
+        f"those of {source_text(other)}, which land in the same table",
         "let one entry of tables.overrides match all of them, restart, and `cdc-bridge resume CONFIG TABLE`",
     )
 
@@ -104,14 +103,10 @@ def late_stop(events: OrderedRows) -> Stop | None:
         events,
         0,
         "included_late",
-        f"events of {_source_text(source_of(events.table))} have passed by while the settings excluded it, so the rows "
+        f"events of {source_text(source_of(events.table))} have passed by while the settings excluded it, so the rows "
         "from before this one would be missing",
         "`cdc-bridge resync CONFIG TABLE` for all rows; `cdc-bridge resume CONFIG TABLE` if it may begin in the middle",
     )
-
-
-def _source_text(source: Source) -> str:
-    return ".".join(part for part in source if part)
 
 
 def name_stop(events: OrderedRows, options: TableOptions, schema: PinnedSchema | None) -> Stop | None:
@@ -145,8 +140,9 @@ def identity_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
         0,
         "name_taken",
         f"the source has columns of the names that tell merged sources apart: {', '.join(taken)}",
-        "set another metadata_prefix and rebuild the table from an empty folder, or keep the columns out of the events "
-        "(the connector's column.exclude.list) and resume the table",
+        "keep the columns out of the events (the connector's column.exclude.list) and "
+        "`cdc-bridge resume CONFIG TABLE`; or set another metadata_prefix and carry the sources with a bridge "
+        "and a landing zone of their own",
     )
 
 
@@ -197,8 +193,8 @@ def key_cast_stop(reshaped: Reshaped, options: TableOptions, keys: tuple[str, ..
         "cast_failure",
         "a key does not fit the type that the settings cast it to, or would not be told from another one there "
         f"(as 7 and 007): {named}",
-        "take the key column out of casts, or choose a type that keeps its values apart, and rebuild the table from "
-        "an empty folder if anything of it has landed",
+        "take the key column out of casts, or choose a type that keeps its values apart; then "
+        "`cdc-bridge resync CONFIG TABLE` if anything of it has landed, else `cdc-bridge resume CONFIG TABLE`",
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 
 import pyarrow as pa
 
 from connectors.debezium.converted import Column
 from connectors.debezium.events import Bools
+from streaming.columns import matches
 from streaming.plan import TableOptions
 from streaming.rows import OrderedRows
 from streaming.shaping.casts import exact_cast, soft_cast
@@ -59,9 +59,9 @@ def key_forms(keys: tuple[str, ...], options: TableOptions, secrecy: Secrecy) ->
 
 
 def _form(name: str, options: TableOptions, secrecy: Secrecy) -> str:
-    if _matches(name, options.hashed):
+    if matches(name, options.hashed):
         return f"hash:{secrecy.salt_digest}"
-    return f"encrypt:{secrecy.key_digest}" if _matches(name, options.encrypted) else ""
+    return f"encrypt:{secrecy.key_digest}" if matches(name, options.encrypted) else ""
 
 
 def _reshaped(
@@ -89,9 +89,9 @@ def _reshaped(
 
 
 def _disguised(name: str, values: Column, options: TableOptions, secrecy: Secrecy) -> Column:
-    if _matches(name, options.hashed):
+    if matches(name, options.hashed):
         return hashed(values, _given(secrecy.salt))
-    if _matches(name, options.encrypted):
+    if matches(name, options.encrypted):
         return encrypted(values, _given(secrecy.key))
     return values
 
@@ -100,7 +100,3 @@ def _given(secret: str | None) -> str:
     if secret is None:
         raise ValueError("a column is to be hashed or encrypted, and the job's options hold no secret for it")
     return secret
-
-
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

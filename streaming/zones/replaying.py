@@ -120,8 +120,8 @@ def _require_same_generations(request: ReplayRequest, then: LedgerState, now: Le
         raise RebuiltSinceError(
             f"{', '.join(sorted(gone))} was rebuilt since version {then.version}, and the files of that time were "
             "removed with the folder",
-            remedy="name a later version (`cdc-bridge ledger log` shows when it was rebuilt), or another table with "
-            "--table; --as-of counts the files since the rebuild",
+            remedy="name a later version (`cdc-bridge ledger log CONFIG` shows when it was rebuilt), or another table "
+            "with --table; --as-of counts the files since the rebuild",
             version=then.version,
         )
 

@@ -1,9 +1,12 @@
-"""Kafka's clients and topics for the tests of its parts; the broker itself is in ``tests/conftest.py``."""
+"""Kafka's clients and topics, the commands, a storage on the ADLS emulator; the broker is in ``tests/conftest.py``."""
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -11,9 +14,15 @@ from py4j.java_gateway import JVMView
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.loopback import free_ports
+from connectors.landing_zone.storage.adls_storage import AdlsStorage
+from connectors.landing_zone.storage.location import StorageLocation
+from streaming import cli
+from tests.emulators.dfs_server import DfsServer
 from tests.integration.java_client import start_jvm
+from tests.unit.landing_zone.storages import Timeline, emulated_location, emulated_storage
 
 TopicMaker = Callable[..., str]
+Json = Callable[..., tuple[int, Any]]
 
 
 @pytest.fixture(scope="session")
@@ -49,3 +58,49 @@ def jvm() -> Iterator[JVMView]:
     gateway = start_jvm()
     yield gateway.jvm
     gateway.shutdown()
+
+
+@pytest.fixture
+def as_json(capsys: pytest.CaptureFixture[str]) -> Json:
+    """A command's exit code and its result."""
+
+    def run(*arguments: object) -> tuple[int, Any]:
+        capsys.readouterr()
+        code = cli.main([*map(str, arguments), "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def dfs_server() -> Iterator[DfsServer]:
+    """The emulator of ADLS, as the module's tests leave it."""
+    with DfsServer() as server:
+        yield server
+
+
+@pytest.fixture
+def server(dfs_server: DfsServer) -> DfsServer:
+    """The emulator of ADLS, without a fault."""
+    dfs_server.calm()
+    dfs_server.tree.rename_conflict = (409, "PathAlreadyExists")
+    dfs_server.tree.honours_rename_condition = True
+    return dfs_server
+
+
+@pytest.fixture
+def timeline() -> Timeline:
+    """The clock of ``storage``."""
+    return Timeline()
+
+
+@pytest.fixture
+def location(server: DfsServer, tmp_path: Path) -> StorageLocation:
+    """A landing zone of the test's own on the emulator."""
+    return emulated_location(server, tmp_path / "work")
+
+
+@pytest.fixture
+def storage(location: StorageLocation, timeline: Timeline) -> AdlsStorage:
+    """The real ADLS clients, whose retries wait on ``timeline``."""
+    return emulated_storage(location, timeline)

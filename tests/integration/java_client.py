@@ -11,6 +11,7 @@ from connectors.java import find_java
 from connectors.kafka.client_options import java_options
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.jars import JarSet, resolve_jars
+from tests.support.bridge import QUICK_JAVA
 
 
 def start_jvm() -> JavaGateway:
@@ -25,6 +26,7 @@ def start_jvm() -> JavaGateway:
         jarpath=str(py4j),
         classpath=":".join(str(jar) for jar in [*resolve_jars(JarSet.SPARK_KAFKA), *needed]),
         java_path=str(find_java()),
+        javaopts=[QUICK_JAVA],
         die_on_exit=True,
     )
     return JavaGateway(gateway_parameters=GatewayParameters(port=port))

@@ -16,6 +16,7 @@ import pytest
 
 from streaming import cli
 from streaming.demo.workload import Record
+from tests.integration.conftest import Json
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Table
@@ -23,19 +24,6 @@ from tests.support.records import Table
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 MakeBridge = Callable[..., Bridge]
-Json = Callable[..., tuple[int, Any]]
-
-
-@pytest.fixture
-def as_json(capsys: pytest.CaptureFixture[str]) -> Json:
-    """A command's exit code and its result."""
-
-    def run(*arguments: object) -> tuple[int, Any]:
-        capsys.readouterr()
-        code = cli.main([*map(str, arguments), "--json"])
-        return code, json.loads(capsys.readouterr().out)
-
-    return run
 
 
 def one(key: int, name: str) -> dict[str, Any]:

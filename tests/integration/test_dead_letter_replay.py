@@ -18,6 +18,7 @@ from streaming.dead_letters.coordinates import Coordinates
 from streaming.demo.columns import Column, Kind
 from streaming.demo.encoding import Encoding
 from streaming.query import StopSignal
+from tests.integration.conftest import Json
 from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster
 from tests.support.letters import answered, ask_for_letters
@@ -26,20 +27,7 @@ from tests.support.records import COLUMNS, Row, Table, declared_columns
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 MakeBridge = Callable[..., Bridge]
-Json = Callable[..., tuple[int, Any]]
 DECLARED = {"tables__overrides": [{"match": "public.*", "declared": declared_columns()}]}
-
-
-@pytest.fixture
-def as_json(capsys: pytest.CaptureFixture[str]) -> Json:
-    """A command's exit code and its result."""
-
-    def run(*arguments: object) -> tuple[int, Any]:
-        capsys.readouterr()
-        code = cli.main([*map(str, arguments), "--json"])
-        return code, json.loads(capsys.readouterr().out)
-
-    return run
 
 
 @dataclass

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -17,6 +18,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from connectors.kafka.embedded_broker import MAX_MESSAGE_BYTES, EmbeddedBroker
 from connectors.kafka.errors import BrokerStartError
 from connectors.kafka.loopback import accepts
+from tests.support.bridge import QUICK_JAVA
 
 pytestmark = pytest.mark.kafka
 
@@ -24,16 +26,20 @@ STARTS_A_BROKER = """
 import sys
 from pathlib import Path
 from connectors.kafka.embedded_broker import EmbeddedBroker
-broker = EmbeddedBroker(Path(sys.argv[1]), [Path(jar) for jar in sys.argv[2:]])
+broker = EmbeddedBroker(Path(sys.argv[2]), [Path(jar) for jar in sys.argv[3:]], jvm_options=[sys.argv[1]])
 broker.start()
 print(broker.pid, broker.port, flush=True)
 sys.stdin.read()
 """
 
 
+def quick_broker(folder: Path, jars: list[Path], **options: Any) -> EmbeddedBroker:
+    return EmbeddedBroker(folder, jars, jvm_options=[QUICK_JAVA], **options)
+
+
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path]) -> Iterator[EmbeddedBroker]:
-    with EmbeddedBroker(tmp_path_factory.mktemp("own-broker"), broker_jars) as started:
+    with quick_broker(tmp_path_factory.mktemp("own-broker"), broker_jars) as started:
         yield started
 
 
@@ -132,7 +138,7 @@ def test_records_survive_a_crash_of_the_broker(broker: EmbeddedBroker) -> None:
 def test_a_broker_of_another_start_leaves_its_process_and_port_free_after_stop(
     tmp_path: Path, broker_jars: list[Path]
 ) -> None:
-    broker = EmbeddedBroker(tmp_path, broker_jars)
+    broker = quick_broker(tmp_path, broker_jars)
     broker.start()
     pid = broker.pid
     assert pid is not None
@@ -148,7 +154,7 @@ def test_a_broker_of_another_start_leaves_its_process_and_port_free_after_stop(
 
 
 def test_the_broker_does_not_outlive_a_killed_parent(tmp_path: Path, broker_jars: list[Path]) -> None:
-    command = [sys.executable, "-c", STARTS_A_BROKER, str(tmp_path), *map(str, broker_jars)]
+    command = [sys.executable, "-c", STARTS_A_BROKER, QUICK_JAVA, str(tmp_path), *map(str, broker_jars)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         pid, port = map(int, parent.stdout.readline().split())
@@ -159,7 +165,7 @@ def test_the_broker_does_not_outlive_a_killed_parent(tmp_path: Path, broker_jars
 
 
 def test_a_failed_start_shows_the_end_of_the_log(tmp_path: Path, broker_jars: list[Path]) -> None:
-    broker = EmbeddedBroker(tmp_path, broker_jars, properties={"log.cleaner.threads": "many"})
+    broker = quick_broker(tmp_path, broker_jars, properties={"log.cleaner.threads": "many"})
 
     with pytest.raises(
         BrokerStartError, match=r"(?s)did not start: .*log\.cleaner\.threads.*Remedy: read the log"
@@ -171,16 +177,16 @@ def test_a_failed_start_shows_the_end_of_the_log(tmp_path: Path, broker_jars: li
 
 
 def test_a_broker_that_ends_at_once_is_not_waited_for(tmp_path: Path, broker_jars: list[Path]) -> None:
-    with EmbeddedBroker(tmp_path, broker_jars):
+    with quick_broker(tmp_path, broker_jars):
         pass
-    again = EmbeddedBroker(tmp_path, broker_jars, properties={"node.id": "2"})
+    again = quick_broker(tmp_path, broker_jars, properties={"node.id": "2"})
 
     with pytest.raises(BrokerStartError, match=r"did not start: it ended with code 1\. The end of its log"):
         again.start()
 
 
 def test_a_broker_that_does_not_answer_is_ended(tmp_path: Path, broker_jars: list[Path]) -> None:
-    broker = EmbeddedBroker(tmp_path, broker_jars, start_timeout=0.0)
+    broker = quick_broker(tmp_path, broker_jars, start_timeout=0.0)
 
     with pytest.raises(BrokerStartError, match="it did not answer within 0 s"):
         broker.start()

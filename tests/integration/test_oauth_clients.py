@@ -21,6 +21,7 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import KafkaAccessError
 from connectors.kafka.topics import Admin
 from tests.integration.java_client import java_topics
+from tests.support.bridge import QUICK_JAVA
 
 pytestmark = pytest.mark.kafka
 
@@ -119,7 +120,7 @@ def broker(
     }
     allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={provider.url}/keys"
     folder = tmp_path_factory.mktemp("oauth")
-    with EmbeddedBroker(folder, broker_jars, properties=properties, jvm_options=[allowed]) as running:
+    with EmbeddedBroker(folder, broker_jars, properties=properties, jvm_options=[allowed, QUICK_JAVA]) as running:
         yield running
 
 

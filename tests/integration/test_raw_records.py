@@ -109,8 +109,8 @@ def test_records_that_retention_has_removed_are_an_error(kafka: KafkaConfig, new
 
     assert str(raised.value) == (
         f"Kafka does not hold the first offset that was asked for [topic={topic}, partition=0, offset=1]. Remedy: "
-        "retention has removed it, or the topic was created again: ask for a later offset, or rebuild the table that "
-        "needs it"
+        "retention has removed it, or the topic was created again: ask for a later offset, or "
+        "`cdc-bridge resync CONFIG TABLE` for a table that needs it"
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.requests import Action, Answer, answer_to, new_request, submit
 from connectors.landing_zone.storage.local import LocalStorage
+from tests.rig import until
 from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster
 from tests.support.played_debezium import PlayedDebezium, signal_of
@@ -111,7 +111,7 @@ def test_the_command_rebuilds_a_table_of_a_running_bridge(cluster: Cluster, brid
         running(path),
         subprocess.Popen(command("resync", str(path), TABLE, "--json"), stdout=subprocess.PIPE, text=True) as asking,
     ):
-        _wait(lambda: bool(debezium.asked()))
+        until(lambda: bool(debezium.asked()), "the bridge has sent the signal", seconds=SECONDS, poll=0.2)
         debezium.snapshot(orders.reread({"id": 1, "name": "b"}, lsn=7), orders.reread({"id": 3, "name": "c"}, lsn=7))
         said, _ = asking.communicate(timeout=SECONDS)
 
@@ -144,9 +144,3 @@ def test_the_command_is_refused_without_signals_and_says_what_to_set(cluster: Cl
     assert not answered["accepted"]
     assert answered["remedy"].startswith("set source.signals.topic (the connector's signal.kafka.topic)")
     assert made.rows() == [{"id": 1, "name": "a"}]
-
-
-def _wait(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < until

@@ -29,12 +29,8 @@ def change(db: Database) -> None:
     )
 
 
-EXPECTED = [{"id": 1, "name": "one"}, {"id": 2, "name": "zwei"}, {"id": 5, "name": ""}, {"id": 6, "name": "vier"}]
-
-
-@pytest.mark.parametrize("converter", Converter)
-def test_a_postgres_table_lands(rig: Rig, bridge: Callable[..., Bridge], converter: Converter) -> None:
-    db = rig.postgres()
+def landed(rig: Rig, bridge: Callable[..., Bridge], db: Database, converter: Converter) -> Bridge:
+    """A bridge that has landed the snapshot of the filled table and what was changed behind it."""
     fill(db)
     connector = rig.connect(db, converter=converter)
     connector.wait_streaming()
@@ -43,22 +39,21 @@ def test_a_postgres_table_lands(rig: Rig, bridge: Callable[..., Bridge], convert
 
     made = bridge(tables__overrides=DECLARED, **rig.bridge(converter))
     made.run()
+    return made
 
+
+EXPECTED = [{"id": 1, "name": "one"}, {"id": 2, "name": "zwei"}, {"id": 5, "name": ""}, {"id": 6, "name": "vier"}]
+
+
+@pytest.mark.parametrize("converter", Converter)
+def test_a_postgres_table_lands(rig: Rig, bridge: Callable[..., Bridge], converter: Converter) -> None:
+    made = landed(rig, bridge, rig.postgres(), converter)
     assert made.tables() == ["public.orders"]
     assert made.rows("public.orders") == EXPECTED
 
 
 @pytest.mark.parametrize("converter", [Converter.JSON_SCHEMA, Converter.AVRO])
 def test_a_mariadb_table_lands(rig: Rig, bridge: Callable[..., Bridge], converter: Converter) -> None:
-    db = rig.mariadb()
-    fill(db)
-    connector = rig.connect(db, converter=converter)
-    connector.wait_streaming()
-    change(db)
-    connector.wait_caught_up()
-
-    made = bridge(tables__overrides=DECLARED, **rig.bridge(converter))
-    made.run()
-
+    made = landed(rig, bridge, rig.mariadb(), converter)
     [table] = made.tables()
     assert made.rows(table) == EXPECTED

@@ -6,7 +6,8 @@ and the bridge goes on. The stories are told once, each test looks at one table 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -161,40 +162,17 @@ def change_alike(story: Story) -> None:
 RETYPED = ("retyped_park", "retyped_new_column", "retyped_to_string", "retyped_ignore", "retyped_rebuild")
 
 
-@pytest.fixture(scope="module")
-def postgres(
-    rig_servers: RigServers, bootstrap_servers: str, tmp_path_factory: pytest.TempPathFactory, spark_jars: list[Path]
-) -> Iterator[Story]:
-    folder = tmp_path_factory.mktemp("postgres-story")
-    rig, story = begun(rig_servers, bootstrap_servers, folder, spark_jars, mariadb=False)
-    change_alike(story)
-    story.db.execute("ALTER TABLE widened_text ALTER COLUMN name TYPE varchar(50)")
-    story.db.execute("ALTER TABLE narrowed ALTER COLUMN name TYPE int")
+def change_unlike(story: Story, *, mariadb: bool) -> None:
+    """The changes of types and keys, which each database has its own words for."""
+    db = story.db
+    retype = "MODIFY name" if mariadb else "ALTER COLUMN name TYPE"
+    db.execute(f"ALTER TABLE widened_text {retype} varchar(50)")
+    db.execute(f"ALTER TABLE narrowed {retype} int")
     for table in RETYPED:
-        story.db.execute(f"ALTER TABLE {table} ALTER COLUMN name TYPE text")
+        db.execute(f"ALTER TABLE {table} {retype} text")
     for table in ("rekeyed_park", "rekeyed_rebuild"):
-        story.db.execute(f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey, ADD PRIMARY KEY (id)")
-    told(story)
-    yield story
-    rig.close()
-
-
-@pytest.fixture(scope="module")
-def mariadb(
-    rig_servers: RigServers, bootstrap_servers: str, tmp_path_factory: pytest.TempPathFactory, spark_jars: list[Path]
-) -> Iterator[Story]:
-    folder = tmp_path_factory.mktemp("mariadb-story")
-    rig, story = begun(rig_servers, bootstrap_servers, folder, spark_jars, mariadb=True)
-    change_alike(story)
-    story.db.execute("ALTER TABLE widened_text MODIFY name varchar(50)")
-    story.db.execute("ALTER TABLE narrowed MODIFY name int")
-    for table in RETYPED:
-        story.db.execute(f"ALTER TABLE {table} MODIFY name text")
-    for table in ("rekeyed_park", "rekeyed_rebuild"):
-        story.db.execute(f"ALTER TABLE {table} DROP PRIMARY KEY, ADD PRIMARY KEY (id)")
-    told(story)
-    yield story
-    rig.close()
+        key = "PRIMARY KEY" if mariadb else f"CONSTRAINT {table}_pkey"
+        db.execute(f"ALTER TABLE {table} DROP {key}, ADD PRIMARY KEY (id)")
 
 
 def told(story: Story) -> None:
@@ -207,6 +185,35 @@ def told(story: Story) -> None:
         story.db.execute(f"INSERT INTO {table} VALUES ('k4', 'd', 4)")
     story.land()
     story.land()
+
+
+@pytest.fixture(scope="module")
+def tell(
+    rig_servers: RigServers, bootstrap_servers: str, tmp_path_factory: pytest.TempPathFactory, spark_jars: list[Path]
+) -> Iterator[Callable[..., Story]]:
+    """Tells the whole story of a database."""
+    with ExitStack() as closing:
+
+        def whole(*, mariadb: bool) -> Story:
+            folder = tmp_path_factory.mktemp("story")
+            rig, story = begun(rig_servers, bootstrap_servers, folder, spark_jars, mariadb=mariadb)
+            closing.callback(rig.close)
+            change_alike(story)
+            change_unlike(story, mariadb=mariadb)
+            told(story)
+            return story
+
+        yield whole
+
+
+@pytest.fixture(scope="module")
+def postgres(tell: Callable[..., Story]) -> Story:
+    return tell(mariadb=False)
+
+
+@pytest.fixture(scope="module")
+def mariadb(tell: Callable[..., Story]) -> Story:
+    return tell(mariadb=True)
 
 
 @pytest.fixture(params=["postgres", "mariadb"])
@@ -232,8 +239,8 @@ def test_an_added_column_is_null_in_old_rows_even_where_the_source_gave_them_a_d
     assert story.told("added") == [
         "new column note (string)",
         "new column size (int32)",
-        "rows that exist have a value in size at the source, and NULL in the mirror until they change; `resync` "
-        "fills it",
+        "rows that exist have a value in size at the source, and NULL in the mirror until they change; "
+        "`cdc-bridge resync CONFIG TABLE` fills it",
     ]
 
 
@@ -252,7 +259,7 @@ def test_a_renamed_column_is_a_new_one_and_old_values_stay_where_they_are(story:
     ]
     assert story.told("column_renamed")[-1] == (
         "name is gone and title is new in the same event: if it was renamed, old rows keep their value in name; "
-        "`resync` fills title"
+        "`cdc-bridge resync CONFIG TABLE` fills title"
     )
 
 

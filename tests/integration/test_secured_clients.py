@@ -26,6 +26,7 @@ from connectors.kafka.errors import KafkaAccessError
 from connectors.kafka.raw import read_records
 from connectors.kafka.topics import Admin
 from tests.integration.java_client import java_topics
+from tests.support.bridge import QUICK_JAVA
 
 pytestmark = pytest.mark.kafka
 
@@ -108,7 +109,9 @@ def sasl_broker(
     tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], certificates: Certificates
 ) -> Iterator[EmbeddedBroker]:
     properties = secured(certificates, SecurityProtocol.SASL_SSL, "none")
-    with EmbeddedBroker(tmp_path_factory.mktemp("sasl"), broker_jars, properties=properties) as broker:
+    with EmbeddedBroker(
+        tmp_path_factory.mktemp("sasl"), broker_jars, properties=properties, jvm_options=[QUICK_JAVA]
+    ) as broker:
         admin = AdminClient({"bootstrap.servers": broker.internal_bootstrap_servers})
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
             known = UserScramCredentialUpsertion(USER, ScramCredentialInfo(mechanism, 4096), PASSWORD.encode())
@@ -122,7 +125,9 @@ def mutual_tls_broker(
     tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], certificates: Certificates
 ) -> Iterator[EmbeddedBroker]:
     properties = secured(certificates, SecurityProtocol.SSL, "required")
-    with EmbeddedBroker(tmp_path_factory.mktemp("mutual-tls"), broker_jars, properties=properties) as broker:
+    with EmbeddedBroker(
+        tmp_path_factory.mktemp("mutual-tls"), broker_jars, properties=properties, jvm_options=[QUICK_JAVA]
+    ) as broker:
         yield broker
 
 

@@ -55,10 +55,6 @@ class Snapshots:
             "signal_enabled_channels": "source,kafka",
             "signal_kafka_topic": self._signals,
             "signal_kafka_bootstrap_servers": cluster.bootstrap_servers,
-            "signal_kafka_poll_timeout_ms": "2000",
-            "signal_poll_interval_ms": "100",
-            "signal_consumer_session_timeout_ms": "6000",
-            "signal_consumer_heartbeat_interval_ms": "1000",
             "notification_enabled_channels": "sink",
             "notification_sink_topic_name": self._notifications,
         }

@@ -24,6 +24,11 @@ _CONNECTOR = {
     "poll.interval.ms": "20",
     "topic.creation.default.replication.factor": "1",
     "schema.history.internal.kafka.recovery.poll.interval.ms": "200",
+    # By default signals are looked for every five seconds, and those of a killed connector not before 45 have passed.
+    "signal.poll.interval.ms": "100",
+    "signal.kafka.poll.timeout.ms": "2000",
+    "signal.consumer.session.timeout.ms": "6000",
+    "signal.consumer.heartbeat.interval.ms": "1000",
 }
 
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import uuid
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pymysql
@@ -16,11 +12,11 @@ from testcontainers.core.container import DockerContainer
 
 from connectors.kafka.loopback import ADDRESS, free_ports
 from tests.rig.database import SIGNAL_TABLE, Database
-from tests.rig.server import Account, RigError, Server, find_program, until
+from tests.rig.database_server import PASSWORD, USER, DatabaseServer
+from tests.rig.server import Account, Server, find_program, until
 
 DEFAULT_IMAGE = "mariadb:10.11"
 _FOLDERS = ("/usr/sbin", "/usr/bin", "/opt/homebrew/opt/mariadb*/bin", "/usr/local/opt/mariadb*/bin")
-_USER, _PASSWORD = "rig", "rig"
 _SETTINGS = (
     "--log-bin=binlog",
     "--binlog-format=ROW",
@@ -86,64 +82,29 @@ class MariaDatabase(Database):
         """Nothing: a connector leaves nothing in MariaDB."""
 
 
-class MariaServer:
+class MariaServer(DatabaseServer[MariaDatabase]):
     """One server for all tests, from the machine's own packages or in a container.
 
     A column of type ``inet6`` in any database of the server ends every connector, so no test may leave one behind.
     """
-
-    def __init__(self, *, container: bool = False) -> None:
-        self._container: DockerContainer | None = None
-        self._server: Server | None = None
-        self._folder: Path | None = None
-        if container:
-            self._start_container()
-        else:
-            self._start()
-
-    def database(self) -> MariaDatabase:
-        """A new database."""
-        name = f"rig_{uuid.uuid4().hex[:8]}"
-        self._admin.execute(f"CREATE DATABASE {name}")
-        database = MariaDatabase(self._admin.host, self._admin.port, name, _USER, _PASSWORD)
-        database.execute(f"CREATE TABLE {SIGNAL_TABLE} (id varchar(64) PRIMARY KEY, type varchar(32), data text)")
-        return database
 
     def drop(self, database: MariaDatabase) -> None:
         """Drop the database."""
         database.close()
         self._admin.execute(f"DROP DATABASE IF EXISTS {database.name}")
 
-    def close(self) -> None:
-        """End the server and remove its files."""
-        self._admin.close()
-        if self._container is not None:
-            self._container.stop()
-        if self._server is not None:
-            self._server.stop()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _start(self) -> None:
+    def _start(self) -> MariaDatabase:
         account = Account("mysql", "nobody")
         install, server = find_program("mariadb-install-db", _FOLDERS), find_program("mariadbd", _FOLDERS)
         self._folder = account.folder("mariadb")
         data = f"{self._folder}/data"
         options = ["--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal", "--skip-test-db"]
-        made = subprocess.run(
-            account.command(str(install), *options),
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=self._folder,
-        )
-        if made.returncode != 0:
-            raise RigError(f"mariadb-install-db failed: {made.stdout}{made.stderr}")
+        account.run(install, *options, folder=self._folder)
         start = self._folder / "start.sql"
         start.write_text("".join(f"{statement};\n" for statement in _users()))
         start.chmod(0o644)
         [port] = free_ports(1)
-        self._admin = MariaDatabase(ADDRESS, port, "", _USER, _PASSWORD)
+        admin = self._open(ADDRESS, port, "")
         words = [
             "--no-defaults",
             f"--datadir={data}",
@@ -158,21 +119,27 @@ class MariaServer:
             "MariaDB",
             account.command(str(server), *words),
             log=self._folder / "mariadb.log",
-            ready=self._admin.answers,
+            ready=admin.answers,
         )
         self._server.start()
+        return admin
 
-    def _start_container(self) -> None:
+    def _start_container(self) -> MariaDatabase:
         image = os.environ.get("CDC_BRIDGE_TEST_MARIADB_IMAGE", DEFAULT_IMAGE)
-        self._container = DockerContainer(image).with_exposed_ports(3306).with_command(" ".join(_SETTINGS))
-        self._container.with_env("MARIADB_ROOT_PASSWORD", _PASSWORD).start()
-        host, port = self._container.get_container_host_ip(), int(self._container.get_exposed_port(3306))
-        root = MariaDatabase(host, port, "", "root", _PASSWORD)
+        container = DockerContainer(image).with_exposed_ports(3306).with_command(" ".join(_SETTINGS))
+        host, port = self._run(container.with_env("MARIADB_ROOT_PASSWORD", PASSWORD), 3306)
+        root = MariaDatabase(host, port, "", "root", PASSWORD)
         until(root.answers, "MariaDB in a container answers", seconds=120)
         for statement in _users():
             root.execute(statement)
         root.close()
-        self._admin = MariaDatabase(host, port, "", _USER, _PASSWORD)
+        return self._open(host, port, "")
+
+    def _open(self, host: str, port: int, name: str) -> MariaDatabase:
+        return MariaDatabase(host, port, name, USER, PASSWORD)
+
+    def _create(self, name: str) -> str:
+        return f"CREATE DATABASE {name}"
 
 
 def _users() -> list[str]:
@@ -181,7 +148,7 @@ def _users() -> list[str]:
         statement
         for host in ("%", "localhost", ADDRESS)
         for statement in (
-            f"CREATE USER '{_USER}'@'{host}' IDENTIFIED BY '{_PASSWORD}'",
-            f"GRANT ALL PRIVILEGES ON *.* TO '{_USER}'@'{host}' WITH GRANT OPTION",
+            f"CREATE USER '{USER}'@'{host}' IDENTIFIED BY '{PASSWORD}'",
+            f"GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{host}' WITH GRANT OPTION",
         )
     ]

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import subprocess
-import uuid
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -16,11 +12,11 @@ from testcontainers.core.container import DockerContainer
 
 from connectors.kafka.loopback import ADDRESS, free_ports
 from tests.rig.database import SIGNAL_TABLE, Database
-from tests.rig.server import Account, RigError, Server, find_program, until
+from tests.rig.database_server import PASSWORD, USER, DatabaseServer
+from tests.rig.server import Account, Server, find_program, until
 
 DEFAULT_IMAGE = "postgres:15"
 _FOLDERS = ("/usr/lib/postgresql/*/bin", "/opt/homebrew/opt/postgresql@*/bin", "/usr/local/opt/postgresql@*/bin")
-_USER, _PASSWORD = "rig", "rig"
 _SETTINGS = {
     "wal_level": "logical",
     "max_replication_slots": "64",
@@ -91,25 +87,8 @@ class PostgresDatabase(Database):
         self.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", slot)
 
 
-class PostgresServer:
+class PostgresServer(DatabaseServer[PostgresDatabase]):
     """One server for all tests, from the machine's own packages or in a container."""
-
-    def __init__(self, *, container: bool = False) -> None:
-        self._container: DockerContainer | None = None
-        self._server: Server | None = None
-        self._folder: Path | None = None
-        if container:
-            self._start_container()
-        else:
-            self._start()
-
-    def database(self) -> PostgresDatabase:
-        """A new database."""
-        name = f"rig_{uuid.uuid4().hex[:8]}"
-        self._admin.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
-        database = PostgresDatabase(self._admin.host, self._admin.port, name, _USER, self._admin.password)
-        database.execute(f"CREATE TABLE {SIGNAL_TABLE} (id varchar(64) PRIMARY KEY, type varchar(32), data text)")
-        return database
 
     def drop(self, database: PostgresDatabase) -> None:
         """End its connections, drop its slots and the database itself."""
@@ -123,47 +102,40 @@ class PostgresServer:
             self._admin.drop_slot(slot)
         self._admin.execute(f"DROP DATABASE {database.name} WITH (FORCE)")
 
-    def close(self) -> None:
-        """End the server and remove its files."""
-        self._admin.close()
-        if self._container is not None:
-            self._container.stop()
-        if self._server is not None:
-            self._server.stop()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _start(self) -> None:
+    def _start(self) -> PostgresDatabase:
         account = Account("postgres", "nobody")
         initdb, postgres = find_program("initdb", _FOLDERS), find_program("postgres", _FOLDERS)
         self._folder = account.folder("postgres")
-        options = ["-A", "trust", "-U", _USER, "-E", "UTF8", "--locale=C", "--no-sync", "-D", f"{self._folder}/data"]
-        made = subprocess.run(
-            account.command(str(initdb), *options), capture_output=True, text=True, check=False, cwd=self._folder
-        )
-        if made.returncode != 0:
-            raise RigError(f"initdb failed: {made.stdout}{made.stderr}")
+        options = ["-A", "trust", "-U", USER, "-E", "UTF8", "--locale=C", "--no-sync", "-D", f"{self._folder}/data"]
+        account.run(initdb, *options, folder=self._folder)
         [port] = free_ports(1)
         settings = {"listen_addresses": ADDRESS, "port": str(port), "unix_socket_directories": "", **_SETTINGS}
         words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
-        self._admin = PostgresDatabase(ADDRESS, port, "postgres", _USER, _PASSWORD)
+        admin = self._open(ADDRESS, port, "postgres")
         self._server = Server(
             "PostgreSQL",
             account.command(str(postgres), "-D", f"{self._folder}/data", *words),
             log=self._folder / "postgres.log",
-            ready=self._admin.answers,
+            ready=admin.answers,
             stop_signal=signal.SIGINT,
         )
         self._server.start()
+        return admin
 
-    def _start_container(self) -> None:
+    def _start_container(self) -> PostgresDatabase:
         image = os.environ.get("CDC_BRIDGE_TEST_POSTGRES_IMAGE", DEFAULT_IMAGE)
         words = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
-        self._container = DockerContainer(image).with_exposed_ports(5432).with_command(f"postgres {words}")
-        self._container.with_env("POSTGRES_USER", _USER).with_env("POSTGRES_PASSWORD", _PASSWORD).start()
-        host, port = self._container.get_container_host_ip(), int(self._container.get_exposed_port(5432))
-        self._admin = PostgresDatabase(host, port, "postgres", _USER, _PASSWORD)
-        until(self._admin.answers, "PostgreSQL in a container answers", seconds=120)
+        container = DockerContainer(image).with_exposed_ports(5432).with_command(f"postgres {words}")
+        container.with_env("POSTGRES_USER", USER).with_env("POSTGRES_PASSWORD", PASSWORD)
+        admin = self._open(*self._run(container, 5432), "postgres")
+        until(admin.answers, "PostgreSQL in a container answers", seconds=120)
+        return admin
+
+    def _open(self, host: str, port: int, name: str) -> PostgresDatabase:
+        return PostgresDatabase(host, port, name, USER, PASSWORD)
+
+    def _create(self, name: str) -> str:
+        return f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
 
 
 def _identifier(name: str) -> str:

@@ -175,6 +175,17 @@ class Account:
         ids = [f"--reuid={self._entry.pw_uid}", f"--regid={self._entry.pw_gid}", "--clear-groups"]
         return ["setpriv", *ids, *words]
 
+    def run(self, program: Path, *words: str, folder: Path) -> None:
+        """Run a program to its end in the folder, as this user.
+
+        Raises:
+            RigError: it failed; the message holds what it said.
+        """
+        command = self.command(str(program), *words)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+        if done.returncode != 0:
+            raise RigError(f"{program.name} failed: {done.stdout}{done.stderr}")
+
     def folder(self, name: str) -> Path:
         """A new folder outside of pytest's (which only this process's user may enter), owned by the user."""
         path = Path(tempfile.mkdtemp(prefix=f"cdc-bridge-{name}-"))

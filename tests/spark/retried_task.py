@@ -16,6 +16,7 @@ from streaming.decode import DecodeAndLand
 from streaming.plan import BatchPlan
 from streaming.results import RESULT_DDL, read_results
 from tests.spark.raw_frames import frame, plan
+from tests.support.bridge import QUICK_START
 from tests.support.records import Table
 
 
@@ -37,7 +38,8 @@ class DiesOnce:
 def main(folder: Path) -> None:
     """Run it in ``folder`` and print the staged files that the results name."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = SparkSession.builder.master("local[1,2]").config("spark.ui.enabled", "false").getOrCreate()
+    conf = {"spark.ui.enabled": "false", **QUICK_START}
+    session = SparkSession.builder.master("local[1,2]").config(map=conf).getOrCreate()
     orders = Table("shop.public.orders")
     records = [orders.create({"id": key, "name": "x"}, lsn=key) for key in range(1, 10)]
     stage = DiesOnce(plan(folder / "zone", records), str(folder / "mark"))

@@ -18,7 +18,10 @@ landing_zone: {url: "file:///zones/shop"}
 spark:
   master: local[1]
   driver_memory: 600MiB
-  conf: {spark.hadoop.fs.azure.account.key.x: hunter2, spark.note: password-hunter2}
+  conf:
+    spark.hadoop.fs.azure.account.key.x: hunter2
+    spark.note: password-hunter2
+    spark.driver.extraJavaOptions: "-XX:TieredStopAtLevel=1"
 """
 
 # In a process of its own: Java starts once in a process, and other tests have started theirs with other properties.

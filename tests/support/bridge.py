@@ -15,14 +15,16 @@ from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.replay import ReplayedTable, open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.batch import BatchReport
+from streaming.listener import Listener
 from streaming.query import StopSignal
-from streaming.service import Listener, run_bridge
+from streaming.service import run_bridge
 from streaming.settings import BridgeSettings, settings_of
 from tests.unit.streaming.settings_builder import settings_text
 
 TABLE = "public.orders"
 # A test's Java lives for seconds: compiling the same code a second time, better, costs more than it brings.
-QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+QUICK_JAVA = "-XX:TieredStopAtLevel=1"
+QUICK_START = {"spark.driver.extraJavaOptions": QUICK_JAVA}
 
 
 class Bridge:
@@ -65,9 +67,15 @@ class Bridge:
         return self.run_until(StopSignal(), once=True)
 
     def run_until(
-        self, stop: StopSignal, *, once: bool = False, on_batch: Callable[[BatchReport], None] | None = None
+        self,
+        stop: StopSignal,
+        *,
+        once: bool = False,
+        on_batch: Callable[[BatchReport], None] | None = None,
+        on_serve: Callable[[str], None] = lambda url: None,
+        on_error: Callable[[Exception], None] = lambda error: None,
     ) -> list[BatchReport]:
-        """Run until the stop signal; ``on_batch`` is told of each micro-batch at once."""
+        """Run until the stop signal; ``on_batch`` is told of each micro-batch at once, the others as a Listener's."""
         reports: list[BatchReport] = []
         failures: list[BridgeError] = []
 
@@ -80,6 +88,8 @@ class Bridge:
             on_start=lambda waiting: None,
             on_batch=landed,
             on_failure=lambda error, pause: failures.append(error),
+            on_serve=on_serve,
+            on_error=on_error,
         )
         run_bridge(self.settings, listener, stop, once=once, spark=self._spark)
         assert failures == []

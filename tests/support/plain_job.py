@@ -106,6 +106,13 @@ class PlainJob:
         ids = {topic: self.log.topic_id(topic) for topic in end}
         return run_batch(planned, ids, self.job, self.ledger, self._publisher, self._action(planned))
 
+    def receive(self, *records: Record) -> BatchReport:
+        """The records arrive, and land as one micro-batch."""
+        start = self.log.ends()
+        for record in records:
+            self.log.append(record)
+        return self.run_batch(start, self.log.ends())
+
     def opened(self) -> OpenZone:
         """The zone that this driver has claimed, for its chores."""
         return OpenZone(self.zone, self.state, self.ledger, self._publisher)

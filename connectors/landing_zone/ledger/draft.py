@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from connectors.landing_zone.errors import InvalidDraftError, OffsetGapError, TopicRecreatedError
+from connectors.landing_zone.errors import RECREATED_REMEDY, InvalidDraftError, OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, PlannedTopic, TableState, TableStatus
 
 _DEFECT = "report this as a defect of the bridge and restart it: nothing was written, and the batch will be read again"
@@ -70,7 +70,7 @@ def _check_topic(topic: str, planned: PlannedTopic, state: LedgerState) -> None:
             topic=topic,
             recorded_id=recorded.id,
             found_id=planned.id,
-            remedy="if the new topic continues the old one, rebuild the tables fed by it; otherwise exclude the topic",
+            remedy=RECREATED_REMEDY,
         )
     offsets = {} if recorded is None else recorded.partitions
     for partition, (start, end) in planned.partitions.items():
@@ -83,7 +83,7 @@ def _check_topic(topic: str, planned: PlannedTopic, state: LedgerState) -> None:
                 partition=partition,
                 offset=next_offset,
                 remedy="set the streaming checkpoint aside and restart, so that reading begins where the ledger ends; "
-                "if Kafka no longer has these offsets, rebuild the tables fed by this topic",
+                "if Kafka no longer has these offsets, that start says so, and what to do",
             )
         if start < 0 or end < next_offset or end < start:
             raise InvalidDraftError(

@@ -80,7 +80,7 @@ def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
         f"No version from {oldest} to {number} of the ledger holds the whole state",
         file=version_file.path_of(oldest),
         state=state.url,
-        remedy="put the older versions back from a backup of the state storage, or rebuild the ledger from the zone",
+        remedy=version_file.PUT_BACK,
     )
 
 

@@ -22,7 +22,7 @@ from connectors.landing_zone.errors import EarlierAttemptError, FencedError, Inv
 from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, commit_version
 from connectors.landing_zone.ledger.draft import Draft, check
 from connectors.landing_zone.ledger.history import rebuild
-from connectors.landing_zone.ledger.state import LedgerState, Version
+from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState, Version
 from connectors.landing_zone.ledger.version_file import (
     encode,
     path_of,
@@ -37,7 +37,6 @@ SNAPSHOT_COPY = "_cdc_bridge_snapshot.json"
 
 CLAIM_ATTEMPTS = 10
 
-_EMPTY = LedgerState(ledger_id="", version=0, epoch=0, writer="")
 _log = logging.getLogger(__name__)
 
 
@@ -218,7 +217,7 @@ def _head(state: Storage) -> LedgerState:
     newest = numbers[-1] if numbers else 0
     while state.stat(path_of(newest + 1)) is not None:
         newest += 1
-    return rebuild(state, numbers[0] if numbers else 1, newest) if newest else _EMPTY
+    return rebuild(state, numbers[0] if numbers else 1, newest) if newest else NOTHING_LANDED
 
 
 def _same_batch(written: Version, drafted: Version) -> bool:

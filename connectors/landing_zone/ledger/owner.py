@@ -11,12 +11,11 @@ from collections.abc import Iterator
 import msgspec
 
 from connectors.landing_zone.errors import InvalidZoneError, LedgerBehindError, PathNotFoundError, ZoneOwnedError
+from connectors.landing_zone.layout import SCHEMA_SUFFIX
 from connectors.landing_zone.published import published_files
 from connectors.landing_zone.storage.protocol import Storage
 
 OWNER_FILE = "_cdc_bridge_owner.json"
-
-_SCHEMA_SUFFIX = ".schema"
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -63,8 +62,8 @@ def ensure_owner(zone: Storage, ledger_id: str, source_name: str) -> None:
             f"not to this one, {ledger_id} of source {source_name}",
             zone=zone.url,
             file=OWNER_FILE,
-            remedy="set the state location to where that ledger is, or choose an empty landing zone; if that ledger is "
-            "lost, rebuild it from the zone",
+            remedy="set state.url to where that ledger is, or put it back there from a backup; otherwise choose an "
+            "empty landing zone",
         )
 
 
@@ -82,8 +81,8 @@ def ensure_no_foreign_files(zone: Storage) -> None:
                 f"The ledger is empty, but the landing zone holds files up to number {files.highest}",
                 zone=zone.url,
                 folder=folder,
-                remedy="set the state location to where this zone's ledger is, or rebuild the ledger from the zone; to "
-                "start over, choose an empty landing zone",
+                remedy="set state.url to where this zone's ledger is, or put it back there from a backup; to start "
+                "over, choose an empty landing zone",
             )
 
 
@@ -91,7 +90,7 @@ def _table_folders(zone: Storage) -> Iterator[str]:
     for entry in zone.list(""):
         if not entry.is_folder or entry.name.startswith("_"):
             continue
-        if entry.name.endswith(_SCHEMA_SUFFIX):
+        if entry.name.endswith(SCHEMA_SUFFIX):
             yield from (table.path for table in zone.list(entry.path) if table.is_folder)
         else:
             yield entry.path

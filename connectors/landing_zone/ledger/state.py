@@ -11,7 +11,42 @@ from typing import NewType
 
 import msgspec
 
-from connectors.landing_zone.ledger.replayed import Replayed
+from connectors.landing_zone.ledger.table_state import (
+    Dropped,
+    Parked,
+    PartitionState,
+    Phase,
+    Rebuild,
+    RebuildKind,
+    RunStart,
+    SnapshotIdentity,
+    TableState,
+    TableStatus,
+)
+
+__all__ = [
+    "KEPT_HANDLED",
+    "NOTHING_LANDED",
+    "SNAPSHOT_EVERY",
+    "Dropped",
+    "Epoch",
+    "LandedFile",
+    "LedgerState",
+    "LedgerVersion",
+    "Parked",
+    "PartitionState",
+    "Phase",
+    "PlannedTopic",
+    "Rebuild",
+    "RebuildKind",
+    "RunStart",
+    "SnapshotIdentity",
+    "TableState",
+    "TableStatus",
+    "TopicOffsets",
+    "Version",
+    "VersionKind",
+]
 
 LedgerVersion = NewType("LedgerVersion", int)
 Epoch = NewType("Epoch", int)
@@ -20,38 +55,6 @@ SNAPSHOT_EVERY = 100
 
 KEPT_HANDLED = 100
 """Requests whose ids the state remembers; far more than can wait at a time."""
-
-
-class TableStatus(enum.StrEnum):
-    """Where a table stands; ``CATCHING_UP`` and what follows are ways back from ``PARKED``.
-
-    A rebuild goes ``DELETING`` (the folder of this generation is being removed) -> ``CLEARED`` (the next generation,
-    without a folder; what it begins with is known) -> ``FILLING`` (the snapshot has been asked for) -> ``STREAMING``.
-    """
-
-    LOADING = "loading"
-    STREAMING = "streaming"
-    PARKED = "parked"
-    CATCHING_UP = "catching_up"
-    DELETING = "deleting"
-    CLEARED = "cleared"
-    FILLING = "filling"
-
-
-class RebuildKind(enum.StrEnum):
-    """Where the rows of a table's next generation come from."""
-
-    KAFKA = "kafka"
-    """From the table's events in Kafka, from the one that asked for the rebuild on (a truncate, a second snapshot)."""
-    SNAPSHOT = "snapshot"
-    """From a snapshot that Debezium is asked for by a signal."""
-
-
-class Phase(enum.StrEnum):
-    """Whether a partition still delivers the initial snapshot or already streams."""
-
-    SNAPSHOT = "snapshot"
-    STREAMING = "streaming"
 
 
 class TopicOffsets(msgspec.Struct, frozen=True):
@@ -71,108 +74,6 @@ class PlannedTopic(msgspec.Struct, frozen=True):
 
     id: str
     partitions: dict[int, tuple[int, int]]
-
-
-class PartitionState(msgspec.Struct, frozen=True):
-    """How far a (table, topic, partition) has come.
-
-    Attributes:
-        epoch, high, below: the running maximum of log positions, see
-            :class:`connectors.debezium.position.PositionCarry`; ``high`` is two hexadecimal words.
-    """
-
-    phase: Phase = Phase.SNAPSHOT
-    epoch: int = 0
-    high: str = ""
-    below: int = 0
-
-
-class SnapshotIdentity(msgspec.Struct, frozen=True):
-    """Which snapshot loaded the table: ``(connector, run id, position)``."""
-
-    connector: str
-    run_id: str
-    position: str
-
-
-class RunStart(msgspec.Struct, frozen=True):
-    """Where a connector run began to stream, as far as one table's events tell.
-
-    Attributes:
-        position: the lowest of its first streamed events' log positions, as two hexadecimal words; empty where one of
-            them has none.
-        partitions: those in which it has streamed, per topic, ascending.
-    """
-
-    position: str = ""
-    partitions: dict[str, tuple[int, ...]] = {}
-
-
-class Parked(msgspec.Struct, frozen=True):
-    """Why a table stands still.
-
-    Attributes:
-        reason: a short code, such as ``type_changed`` or ``truncate``.
-        message, remedy: for a person.
-        topic, partition, offset: the event that parked it.
-        resume: the first offset not landed, per topic and partition.
-        skipped: records of this table since then.
-        rebuild: the rebuild that the table's policy asks for, if it does.
-        run: the connector run that the event came from; empty where it says none.
-        place: the event's log position and its time at the source in milliseconds, as three hexadecimal words; empty
-            for an event without position.
-    """
-
-    reason: str
-    message: str
-    remedy: str
-    topic: str
-    partition: int
-    offset: int
-    resume: dict[str, dict[int, int]] = {}
-    skipped: int = 0
-    rebuild: RebuildKind | None = None
-    run: str = ""
-    place: str = ""
-
-
-class Rebuild(msgspec.Struct, frozen=True):
-    """A rebuild under way.
-
-    Attributes:
-        reason: a short code: what asked for it (``resync``, ``truncate``, ``second_snapshot``, ``type_changed``, ...).
-        deleted_ms: the driver's clock when the folder was found to be gone; 0 before.
-        signal: id of the signal that asked for the snapshot; empty before.
-        connector: Debezium's connector that the table's events came from, where it is known.
-        keyless: the table had no key, so its snapshot interrupts the stream and its rows are appended.
-        heard: per partition of the notifications topic, the end that it had before the snapshot was asked for.
-    """
-
-    kind: RebuildKind
-    reason: str
-    deleted_ms: int = 0
-    signal: str = ""
-    connector: str = ""
-    keyless: bool = False
-    heard: dict[int, int] = {}
-
-
-class Dropped(msgspec.Struct, frozen=True):
-    """The latest ``DROP TABLE`` that the source's schema-change topic has told of.
-
-    Attributes:
-        epoch, position: where in the source's log, the position as two hexadecimal words; whatever the table's events
-            up to there say is about the table that is gone.
-        generation: of the table then; the next one has no row from before.
-        source_ms: when, by the source's clock, milliseconds since 1970; 0 where unknown.
-        back: events from behind it have landed, so that a table of this name exists again.
-    """
-
-    epoch: int
-    position: str
-    generation: int
-    source_ms: int = 0
-    back: bool = False
 
 
 class LandedFile(msgspec.Struct, frozen=True):
@@ -198,76 +99,6 @@ class LandedFile(msgspec.Struct, frozen=True):
     rows: dict[str, int]
     schema: str
     ranges: dict[str, dict[int, tuple[int, int]]] = {}
-
-
-class TableState(msgspec.Struct, frozen=True):
-    """A table as the ledger knows it.
-
-    Attributes:
-        source: the source's name of it (``database``, ``schema``, ``table``).
-        folder: its folder in the zone; ``extension`` of its files; ``column_separator`` of text files, else empty.
-        sequence: number of the last file that was bound; 0 before the first.
-        schema: fingerprint of the pinned schema, a key of :attr:`LedgerState.schemas`.
-        rows: landed so far, per marker.
-        streamed_runs: connector runs whose streaming events this table has seen, newest last, at most 16.
-        run_starts: where each of them began to stream.
-        loaded: the highest log position of a loading snapshot's row, as two hexadecimal words; what was created up to
-            there may be in the snapshot.
-        starts: first offset of this generation per topic and partition; the effect of what came before is in the rows
-            that a rebuild has filled the table with. Partitions that are not named have no such bound.
-        first_run: the connector run whose first event begins this generation in each partition; empty for any.
-        first_ms: time at the source of the event that began this generation, where ``first_run`` is set; milliseconds.
-        first_position: log position of that event as two hexadecimal words; empty where positions cannot be compared
-            with those before it.
-        truncated: position of the truncate that began this generation, or whose effect is in the snapshot that filled
-            it, and its time at the source in milliseconds, as three hexadecimal words; it, and what came before it,
-            may be sent again.
-        rebuild: the rebuild under way.
-        gone: source columns that have landed and that the newest rows do not have any more.
-        dropped: the table was dropped at the source.
-        ignored_values: values that landed as NULL because their column does not follow a changed type.
-        sources: every source table that lands in this one, where several may; empty for any other table.
-        history: the table has every change as a row of its own, and no key.
-        key_forms: how each key column lands, where not as it is: ``hash:`` or ``encrypt:`` and its secret's digest.
-        replayed: dead letters that have landed after all, see :mod:`connectors.landing_zone.ledger.replayed`.
-        tainted: an event was left out (dead letter, ignored truncate): no row may be proven new any more.
-        sha256: digest of the last file.
-    """
-
-    source: tuple[str, str | None, str]
-    folder: str
-    extension: str = "parquet"
-    column_separator: str = ""
-    status: TableStatus = TableStatus.LOADING
-    generation: int = 1
-    sequence: int = 0
-    schema: str = ""
-    keys: tuple[str, ...] = ()
-    snapshot: SnapshotIdentity | None = None
-    partitions: dict[str, dict[int, PartitionState]] = {}
-    rows: dict[str, int] = {}
-    streamed_runs: tuple[str, ...] = ()
-    run_starts: dict[str, RunStart] = {}
-    loaded: str = ""
-    starts: dict[str, dict[int, int]] = {}
-    first_run: str = ""
-    first_ms: int = 0
-    first_position: str = ""
-    truncated: str = ""
-    rebuild: Rebuild | None = None
-    gone: tuple[str, ...] = ()
-    dropped: Dropped | None = None
-    ignored_values: int = 0
-    sources: tuple[tuple[str, str | None, str], ...] = ()
-    history: bool = False
-    key_forms: tuple[str, ...] = ()
-    replayed: Replayed = {}
-    tainted: bool = False
-    parked: Parked | None = None
-    late: int = 0
-    dead_letters: int = 0
-    source_ms: int = 0
-    sha256: str = ""
 
 
 class LedgerState(msgspec.Struct, frozen=True):
@@ -299,6 +130,10 @@ class LedgerState(msgspec.Struct, frozen=True):
     passed_over: tuple[tuple[str, str | None, str], ...] = ()
     counters: dict[str, int] = {}
     handled: tuple[str, ...] = ()
+
+
+NOTHING_LANDED = LedgerState(ledger_id="", version=0, epoch=0, writer="")
+"""The state before the first version."""
 
 
 class VersionKind(enum.StrEnum):

@@ -20,6 +20,12 @@ FOLDER = "ledger"
 KEPT_AT_LEAST = 1_000
 """Pruning never leaves fewer versions than this behind."""
 
+PUT_BACK = (
+    "put the missing or damaged versions back from a backup of the state storage; without one, begin anew: an empty "
+    "landing zone, an empty state and a new snapshot"
+)
+"""What to do about a ledger that is damaged."""
+
 _NAME = re.compile(r"(?P<number>[0-9]{20})\.json")
 
 
@@ -52,8 +58,7 @@ def version_numbers(state: Storage) -> list[int]:
             f"Version {missing} of the ledger is missing between {numbers[begin - 1]} and {numbers[begin]}",
             file=path_of(missing),
             state=state.url,
-            remedy="put the file back from a backup of the state storage, or rebuild the ledger from the landing zone; "
-            "nothing is published until then",
+            remedy=f"{PUT_BACK}; nothing is published until then",
         )
     return numbers[begin:]
 
@@ -91,8 +96,7 @@ def _unreadable(state: Storage, number: int, why: str) -> LedgerCorruptError:
         f"Version {number} of the ledger cannot be read: {why}",
         file=path_of(number),
         state=state.url,
-        remedy="put the file back from a backup of the state storage, or rebuild the ledger from the landing zone; "
-        "nothing is published until then",
+        remedy=f"{PUT_BACK}; nothing is published until then",
     )
 
 

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 
 from connectors.errors import Terminal
 from connectors.landing_zone.errors import InvalidZoneError, PathNotFoundError
-from connectors.landing_zone.layout import FILES_READY_TO_DELETE, PARTNER_EVENTS_FILE, PROCESSED_FILES
+from connectors.landing_zone.layout import FILES_READY_TO_DELETE, PARTNER_EVENTS_FILE, PROCESSED_FILES, SCHEMA_SUFFIX
 from connectors.landing_zone.ledger.owner import OWNER_FILE
 from connectors.landing_zone.replay.files import Listing, list_files
 from connectors.landing_zone.replay.table_metadata import METADATA_FILE, TableMetadata, parse_metadata
 from connectors.landing_zone.storage.protocol import Entry, Storage
-
-SCHEMA_SUFFIX = ".schema"
 
 SEARCH_DEPTH = 2
 """Levels below a folder that is no zone in which one is looked for: an item's is ``Files/LandingZone``."""

@@ -15,10 +15,10 @@ from connectors.landing_zone.verify.findings import Finding, Rule, problem, warn
 
 _FOREIGN_WRITER = "find out who else writes to the zone, and do not restart the bridge before that is settled"
 RESTORE = (
-    "stop the bridge for this table and put the very bytes that the ledger has bound back under this name, from a "
-    "backup; without one, load the table again: a number's content must never change"
+    "`cdc-bridge pause CONFIG TABLE`, and put the very bytes that the ledger has bound back under this name, from a "
+    "backup; without one, `cdc-bridge resync CONFIG TABLE`: a number's content must never change"
 )
-_STOP = "stop the bridge for this table and compare both; the number's content must never change"
+_STOP = "`cdc-bridge pause CONFIG TABLE` and compare both; the number's content must never change"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ def check_tables(tables: Sequence[ZoneTable], known: dict[str, LedgerTable]) -> 
         removed = entry.state.status is TableStatus.DELETING
         if folder not in folders and published > 0 and not removed:
             message = f"the folder {folder} is gone; the ledger has bound {entry.state.sequence} files to it"
-            yield problem(Rule.LEDGER_TABLE, entry.name, None, message, "load the table again: its mirror was dropped")
+            remedy = f"`cdc-bridge resync CONFIG {entry.name}`: its mirror was dropped"
+            yield problem(Rule.LEDGER_TABLE, entry.name, None, message, remedy)
 
 
 def check_numbers(entry: LedgerTable, files: Sequence[LandingFile], table: str) -> Iterator[Finding]:
@@ -75,9 +76,8 @@ def check_numbers(entry: LedgerTable, files: Sequence[LandingFile], table: str) 
         yield problem(Rule.LEDGER_NUMBER, table, files[-1].path, message, _FOREIGN_WRITER)
     elif highest < bound and not (entry.pending == bound and highest == bound - 1):
         message = f"the folder's highest number is {highest}, the ledger has bound {bound}"
-        yield problem(
-            Rule.LEDGER_NUMBER, table, None, message, "run recovery; a file that was deleted must be re-created"
-        )
+        remedy = f"put the file back if it was deleted, or `cdc-bridge resync CONFIG {entry.name}`"
+        yield problem(Rule.LEDGER_NUMBER, table, None, message, remedy)
 
 
 def check_keys(entry: LedgerTable, metadata: TableMetadata, table: ZoneTable) -> Iterator[Finding]:

@@ -6,14 +6,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 
 from connectors.landing_zone.errors import PathNotFoundError
+from connectors.landing_zone.layout import SCHEMA_SUFFIX, SCRATCH_PAD
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState
-from connectors.landing_zone.replay.zone import SCHEMA_SUFFIX, Zone
+from connectors.landing_zone.replay.zone import Zone
 from connectors.landing_zone.storage.protocol import Entry, Storage
 from connectors.landing_zone.verify.findings import Finding, Rule, problem, warning
 from connectors.landing_zone.verify.ledger_rules import check_tables, ledger_tables
 from connectors.landing_zone.verify.table_rules import PARTNER_EVENTS, VerifyProgress, check_table
-
-STAGING_FOLDER = "_scratchPad"
 
 
 def verify_zone(
@@ -80,7 +79,7 @@ def _check_partner_events(storage: Storage, entry: Entry) -> Iterator[Finding]:
 
 def _check_staging(storage: Storage, ledger: LedgerState | None) -> Iterator[Finding]:
     pending = {file.staged for file in ledger.pending.values()} if ledger is not None else set()
-    left = [path for path in sorted(_files_below(storage, STAGING_FOLDER)) if path not in pending]
+    left = [path for path in sorted(_files_below(storage, SCRATCH_PAD)) if path not in pending]
     if left:
         message = f"{len(left)} staged files are not published"
         remedy = "nothing while the bridge runs; otherwise its next start publishes or removes them"

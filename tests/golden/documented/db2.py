@@ -10,17 +10,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from tests.golden.documented.stream import (
-    COMMON,
-    Column,
-    Row,
-    Sent,
-    Stream,
-    common_source,
-    key_only,
-    text,
-    unscaled,
-)
+from tests.golden.documented.events import Events, Image
+from tests.golden.documented.stream import Column, Row, Stream, text, unscaled
 
 COLUMNS = (
     Column("ID", "INTEGER", "int32", optional=False),
@@ -83,77 +74,42 @@ def _at(commit: str | None, change: str | None = None, snapshot: str = "false") 
 _FIRST = (0x0000002700000758, 5)
 _SECOND = (0x0000002700000AC0, 7)
 _THIRD = (0x0000002700000DB0, 7)
+_EVENTS = Events(COLUMNS, "ID")
+_ANNE = Image(SENT, DECODED)
+_EMPTY = Image(NULLS, NULLS)
 
 STREAM = Stream(
     connector="db2",
     prefix="myconnector",
+    database="mydatabase",
     topic="myconnector.MYSCHEMA.CUSTOMERS",
-    name="myconnector.MYSCHEMA.CUSTOMERS",
     table="MYSCHEMA.CUSTOMERS",
     zone_table="MYSCHEMA.CUSTOMERS",
     columns=COLUMNS,
     key=("ID",),
-    source_fields=(*COMMON, *text("schema", "table", "change_lsn", "commit_lsn")),
-    source=common_source("db2", "myconnector", "mydatabase") | {"schema": "MYSCHEMA", "table": "CUSTOMERS"} | _at(None),
+    own_fields=text("schema", "table", "change_lsn", "commit_lsn"),
+    own_source={"schema": "MYSCHEMA", "table": "CUSTOMERS"} | _at(None),
     events=(
-        Sent("r", None, SENT, _at(None, snapshot="first"), {"ID": 1004}, (0, 0), DECODED),
-        Sent("r", None, {**NULLS, "ID": 1005}, _at(None, snapshot="last"), {"ID": 1005}, (0, 0), {**NULLS, "ID": 1005}),
-        Sent(
-            "c",
-            None,
-            {**SENT, "ID": 1006},
-            _at("00000027:00000758:0005", "00000027:00000758:0003"),
-            {"ID": 1006},
-            _FIRST,
-            {**DECODED, "ID": 1006},
+        _EVENTS.read(_ANNE, _at(None, snapshot="first"), (0, 0)),
+        _EVENTS.read(_EMPTY.but(ID=1005), _at(None, snapshot="last"), (0, 0)),
+        _EVENTS.create(_ANNE.but(ID=1006), _at("00000027:00000758:0005", "00000027:00000758:0003"), _FIRST),
+        _EVENTS.update(
+            _ANNE, _ANNE.but(NAME="Anne Marie"), _at("00000027:00000ac0:0007", "00000027:00000ac0:0002"), _SECOND
         ),
-        Sent(
-            "u",
-            SENT,
-            {**SENT, "NAME": "Anne Marie"},
-            _at("00000027:00000ac0:0007", "00000027:00000ac0:0002"),
-            {"ID": 1004},
-            _SECOND,
-            {**DECODED, "NAME": "Anne Marie"},
-        ),
-        Sent(
-            "r",
-            None,
-            {**SENT, "ID": 1007},
-            _at("00000027:00000ac0:0007", snapshot="incremental"),
-            {"ID": 1007},
-            _SECOND,
-            {**DECODED, "ID": 1007},
-        ),
-        Sent(
-            "d",
-            {**NULLS, "ID": 1005},
-            None,
+        _EVENTS.read(_ANNE.but(ID=1007), _at("00000027:00000ac0:0007", snapshot="incremental"), _SECOND),
+        _EVENTS.delete(
+            _EMPTY.but(ID=1005),
             _at("00000027:00000db0:0007", "00000027:00000db0:0004"),
-            {"ID": 1005},
             _THIRD,
-            key_only(COLUMNS, ID=1005),
             moved_to={"ID": 2005},
         ),
-        Sent(
-            "c",
-            None,
-            {**NULLS, "ID": 2005},
+        _EVENTS.create(
+            _EMPTY.but(ID=2005),
             _at("00000027:00000db0:0007", "00000027:00000db0:0004"),
-            {"ID": 2005},
             _THIRD,
-            {**NULLS, "ID": 2005},
             moved_from={"ID": 1005},
         ),
-        Sent(
-            "d",
-            {**SENT, "ID": 1006},
-            None,
-            _at("00000027:00000db0:0007", "00000027:00000db0:0005"),
-            {"ID": 1006},
-            _THIRD,
-            key_only(COLUMNS, ID=1006),
-        ),
+        _EVENTS.delete(_ANNE.but(ID=1006), _at("00000027:00000db0:0007", "00000027:00000db0:0005"), _THIRD),
     ),
     rows=(
         {**DECODED, "NAME": "Anne Marie"},

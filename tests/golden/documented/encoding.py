@@ -104,7 +104,7 @@ class _Encoder:
                 "status": "END",
                 "id": "00000025:00000d08:0025",
                 "event_count": 1,
-                "data_collections": [{"data_collection": stream.name, "event_count": 1}],
+                "data_collections": [{"data_collection": stream.topic, "event_count": 1}],
                 "ts_ms": _START,
             }
             found.append(self._control(f"{stream.prefix}.transaction", (key, {"id": end["id"]}), (value, end)))
@@ -138,7 +138,7 @@ class _Encoder:
             "databaseName": database,
             "schemaName": stream.source.get("schema"),
             "ddl": None,
-            "tableChanges": [{"type": "CREATE", "id": stream.name}],
+            "tableChanges": [{"type": "CREATE", "id": stream.topic}],
         }
         return self._control(stream.prefix, (key, {"databaseName": database}), (value, body))
 
@@ -180,9 +180,9 @@ class _Encoder:
     def _key_schema(self, event: Sent) -> Node:
         stream = self._stream
         if stream.documents:
-            return struct(f"{stream.name}.Key", [leaf("id", "string")])
+            return struct(f"{stream.topic}.Key", [leaf("id", "string")])
         by_name = {column.name: column.field for column in stream.columns}
-        return struct(f"{stream.name}.Key", [json_names(connect_schema(by_name[name])) for name in event.key or ()])
+        return struct(f"{stream.topic}.Key", [json_names(connect_schema(by_name[name])) for name in event.key or ()])
 
     def _envelope_schema(self) -> Node:
         stream = self._stream
@@ -190,7 +190,7 @@ class _Encoder:
             images = [document("before"), document("after"), UPDATE_DESCRIPTION]
         else:
             columns = [json_names(connect_schema(field)) for field in stream.fields()]
-            images = [struct(f"{stream.name}.Value", columns, image) for image in ("before", "after")]
+            images = [struct(f"{stream.topic}.Value", columns, image) for image in ("before", "after")]
         transaction = struct(
             "event.block",
             [leaf("id", "string"), leaf("total_order", "int64"), leaf("data_collection_order", "int64")],
@@ -198,7 +198,7 @@ class _Encoder:
         )
         times = [leaf(name, "int64", optional=True) for name in ("ts_ms", "ts_us", "ts_ns")]
         fields = [*images, self._source_schema(), transaction, leaf("op", "string"), *times]
-        return struct(f"{stream.name}.Envelope", fields) | {"version": 2}
+        return struct(f"{stream.topic}.Envelope", fields) | {"version": 2}
 
     def _source_schema(self) -> Node:
         fields = [source_node(each) for each in self._stream.source_fields]

@@ -10,7 +10,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from tests.golden.documented.stream import COMMON, Column, Row, Sent, Stream, common_source, key_only, text, unscaled
+from tests.golden.documented.events import Events, Image
+from tests.golden.documented.stream import Column, Row, Stream, text, unscaled
 
 COLUMNS = (
     Column("id", "SERIAL", "int32", optional=False),
@@ -64,77 +65,28 @@ def _at(commit: int, change: int | None, snapshot: str = "false") -> dict[str, A
     }
 
 
+_EVENTS = Events(COLUMNS, "id")
+_JOHN = Image(SENT, DECODED)
+
 STREAM = Stream(
     connector="informix",
     prefix="myconnector",
+    database="mydatabase",
     topic="myconnector.myschema.customers",
-    name="myconnector.myschema.customers",
     table="myschema.customers",
     zone_table="myschema.customers",
     columns=COLUMNS,
     key=("id",),
-    source_fields=(*COMMON, *text("schema", "table", "commit_lsn", "change_lsn", "txId", "begin_lsn")),
-    source=common_source("informix", "myconnector", "mydatabase")
-    | {"schema": "myschema", "table": "customers"}
-    | _at(_COMMIT, None),
+    own_fields=text("schema", "table", "commit_lsn", "change_lsn", "txId", "begin_lsn"),
+    own_source={"schema": "myschema", "table": "customers"} | _at(_COMMIT, None),
     events=(
-        Sent("r", None, SENT, _at(_COMMIT, None, "last"), {"id": 1005}, (_COMMIT, 0), DECODED),
-        Sent(
-            "u",
-            SENT,
-            {**SENT, "first_name": "jon"},
-            _at(_COMMIT + 20, _COMMIT + 10),
-            {"id": 1005},
-            (_COMMIT + 20, 0),
-            {**DECODED, "first_name": "jon"},
-        ),
-        Sent(
-            "c",
-            None,
-            {**SENT, "id": 1006},
-            _at(_COMMIT + 30, _COMMIT + 5),
-            {"id": 1006},
-            (_COMMIT + 30, 0),
-            {**DECODED, "id": 1006},
-        ),
-        Sent(
-            "r",
-            None,
-            {**SENT, "id": 1007},
-            _at(_COMMIT + 30, None, "incremental"),
-            {"id": 1007},
-            (_COMMIT + 30, 0),
-            {**DECODED, "id": 1007},
-        ),
-        Sent(
-            "d",
-            {**SENT, "id": 1006},
-            None,
-            _at(_COMMIT + 40, _COMMIT + 35),
-            {"id": 1006},
-            (_COMMIT + 40, 0),
-            key_only(COLUMNS, id=1006),
-            moved_to={"id": 2006},
-        ),
-        Sent(
-            "c",
-            None,
-            {**SENT, "id": 2006},
-            _at(_COMMIT + 40, _COMMIT + 35),
-            {"id": 2006},
-            (_COMMIT + 40, 0),
-            {**DECODED, "id": 2006},
-            moved_from={"id": 1006},
-        ),
-        Sent(
-            "d",
-            {**SENT, "first_name": "jon"},
-            None,
-            _at(_COMMIT + 50, _COMMIT + 45),
-            {"id": 1005},
-            (_COMMIT + 50, 0),
-            key_only(COLUMNS, id=1005),
-        ),
+        _EVENTS.read(_JOHN, _at(_COMMIT, None, "last"), (_COMMIT, 0)),
+        _EVENTS.update(_JOHN, _JOHN.but(first_name="jon"), _at(_COMMIT + 20, _COMMIT + 10), (_COMMIT + 20, 0)),
+        _EVENTS.create(_JOHN.but(id=1006), _at(_COMMIT + 30, _COMMIT + 5), (_COMMIT + 30, 0)),
+        _EVENTS.read(_JOHN.but(id=1007), _at(_COMMIT + 30, None, "incremental"), (_COMMIT + 30, 0)),
+        _EVENTS.delete(_JOHN.but(id=1006), _at(_COMMIT + 40, _COMMIT + 35), (_COMMIT + 40, 0), moved_to={"id": 2006}),
+        _EVENTS.create(_JOHN.but(id=2006), _at(_COMMIT + 40, _COMMIT + 35), (_COMMIT + 40, 0), moved_from={"id": 1006}),
+        _EVENTS.delete(_JOHN.but(first_name="jon"), _at(_COMMIT + 50, _COMMIT + 45), (_COMMIT + 50, 0)),
     ),
     rows=({**DECODED, "id": 1007}, {**DECODED, "id": 2006}),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from connectors.debezium.schema import ConnectType
-from tests.golden.documented.stream import COMMON, Row, Sent, SourceField, Stream, common_source, int64, text
+from tests.golden.documented.stream import Row, Sent, SourceField, Stream, int64, text
 
 _ANNE = (
     '{"_id": {"$numberLong": "1004"},"first_name": "Anne","email": "annek@noanswer.org",'
@@ -52,23 +52,20 @@ _REMOVAL = {
 STREAM = Stream(
     connector="mongodb",
     prefix="fulfillment",
+    database="inventory",
     topic="fulfillment.inventory.customers",
-    name="fulfillment.inventory.customers",
     table="inventory.customers",
     zone_table="customers",
     columns=(),
     key=("id",),
-    source_fields=(
-        *COMMON,
+    own_fields=(
         *text("rs"),
         SourceField("collection", ConnectType.STRING),
         SourceField("ord", ConnectType.INT32),
         *text("lsid"),
         *int64("txnNumber", "wallTime"),
     ),
-    source=common_source("mongodb", "fulfillment", "inventory")
-    | {"rs": "rs0", "collection": "customers", "wallTime": None}
-    | _at(_T, 0),
+    own_source={"rs": "rs0", "collection": "customers", "wallTime": None} | _at(_T, 0),
     events=(
         Sent("r", None, _ANNE, _at(_T, 1, "first"), {"id": "1004"}, (_T, 1), _row("1004", _ANNE)),
         Sent("r", None, _EMPTY, _at(_T, 1, "last"), {"id": _OBJECT_ID}, (_T, 1), _row(_OBJECT_ID, _EMPTY)),

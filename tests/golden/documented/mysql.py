@@ -12,19 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from connectors.debezium.schema import ConnectType
-from tests.golden.documented.stream import (
-    COMMON,
-    Column,
-    Row,
-    Sent,
-    SourceField,
-    Stream,
-    common_source,
-    int64,
-    key_only,
-    text,
-    unscaled,
-)
+from tests.golden.documented.events import Events, Image
+from tests.golden.documented.stream import Column, Row, SourceField, Stream, int64, text, unscaled
 
 COLUMNS = (
     Column("id", "INT UNSIGNED", "int64", optional=False),
@@ -92,17 +81,19 @@ def _at(file: int, pos: int, row: int = 0, snapshot: str = "false") -> dict[str,
     }
 
 
+_EVENTS = Events(COLUMNS, "id")
+_SALLY = Image(SENT, DECODED)
+
 STREAM = Stream(
     connector="mysql",
     prefix="mysql-server-1",
+    database="inventory",
     topic="mysql-server-1.inventory.customers",
-    name="mysql-server-1.inventory.customers",
     table="inventory.customers",
     zone_table="customers",
     columns=COLUMNS,
     key=("id",),
-    source_fields=(
-        *COMMON,
+    own_fields=(
         *text("table"),
         SourceField("server_id", ConnectType.INT64),
         *text("gtid"),
@@ -112,60 +103,18 @@ STREAM = Stream(
         *int64("thread"),
         *text("query"),
     ),
-    source=common_source("mysql", "mysql-server-1", "inventory") | {"table": "customers", "query": None} | _at(3, 0),
+    own_source={"table": "customers", "query": None} | _at(3, 0),
     events=(
-        Sent("r", None, SENT, _at(3, 154, 0, "last"), {"id": 4_294_967_295}, (3, 154), DECODED),
-        Sent("c", None, {**SENT, "id": 1}, _at(3, 484), {"id": 1}, (3, 484), {**DECODED, "id": 1}),
+        _EVENTS.read(_SALLY, _at(3, 154, 0, "last"), (3, 154)),
+        _EVENTS.create(_SALLY.but(id=1), _at(3, 484), (3, 484)),
         # One statement that changes two rows.
-        Sent(
-            "u",
-            {**SENT, "id": 1},
-            {**SENT, "id": 1, "active": 0},
-            _at(3, 1442, 0),
-            {"id": 1},
-            (3, 1442),
-            {**DECODED, "id": 1, "active": 0},
-        ),
-        Sent(
-            "u",
-            SENT,
-            {**SENT, "active": 0},
-            _at(3, 1442, 1),
-            {"id": 4_294_967_295},
-            (3, 1442),
-            {**DECODED, "active": 0},
-        ),
-        Sent(
-            "r",
-            None,
-            {**SENT, "id": 2},
-            _at(3, 1500, 0, "incremental"),
-            {"id": 2},
-            (3, 1500),
-            {**DECODED, "id": 2},
-        ),
-        Sent(
-            "d",
-            {**SENT, "id": 1, "active": 0},
-            None,
-            _at(4, 4),
-            {"id": 1},
-            (4, 4),
-            key_only(COLUMNS, id=1),
-            moved_to={"id": 3},
-        ),
-        Sent(
-            "c",
-            None,
-            {**SENT, "id": 3, "active": 0},
-            _at(4, 4),
-            {"id": 3},
-            (4, 4),
-            {**DECODED, "id": 3, "active": 0},
-            moved_from={"id": 1},
-        ),
-        Sent("d", {**SENT, "id": 2}, None, _at(4, 805), {"id": 2}, (4, 805), key_only(COLUMNS, id=2)),
-        Sent("t", None, None, _at(4, 1_026), None, (4, 1_026), key_only(COLUMNS)),
+        _EVENTS.update(_SALLY.but(id=1), _SALLY.but(id=1, active=0), _at(3, 1442, 0), (3, 1442)),
+        _EVENTS.update(_SALLY, _SALLY.but(active=0), _at(3, 1442, 1), (3, 1442)),
+        _EVENTS.read(_SALLY.but(id=2), _at(3, 1500, 0, "incremental"), (3, 1500)),
+        _EVENTS.delete(_SALLY.but(id=1, active=0), _at(4, 4), (4, 4), moved_to={"id": 3}),
+        _EVENTS.create(_SALLY.but(id=3, active=0), _at(4, 4), (4, 4), moved_from={"id": 1}),
+        _EVENTS.delete(_SALLY.but(id=2), _at(4, 805), (4, 805)),
+        _EVENTS.truncate(_at(4, 1_026), (4, 1_026)),
     ),
     rows=({**DECODED, "active": 0}, {**DECODED, "id": 3, "active": 0}),
     parked="truncate",

@@ -11,20 +11,8 @@ from decimal import Decimal
 from typing import Any
 
 from connectors.debezium.schema import ConnectType
-from tests.golden.documented.stream import (
-    COMMON,
-    PLACEHOLDER,
-    Column,
-    Row,
-    Sent,
-    SourceField,
-    Stream,
-    common_source,
-    int64,
-    key_only,
-    text,
-    unscaled,
-)
+from tests.golden.documented.events import Events, Image
+from tests.golden.documented.stream import PLACEHOLDER, Column, Row, SourceField, Stream, int64, text, unscaled
 
 COLUMNS = (
     Column("ID", "NUMBER(9)", "int32", optional=False),
@@ -93,8 +81,6 @@ DECODED: Row = {
     "PHOTO": b"\x89PNG",
 }
 NULLS: Row = {column.name: None for column in COLUMNS}
-_LOBS = {"NOTE": PLACEHOLDER, "PHOTO": PLACEHOLDER.encode()}
-_NO_LOBS = {"NOTE": None, "PHOTO": None}
 
 
 def _at(scn: int, commit: int | None, order: int | None = None, snapshot: str = "false") -> dict[str, Any]:
@@ -107,17 +93,23 @@ def _at(scn: int, commit: int | None, order: int | None = None, snapshot: str = 
     }
 
 
+_EVENTS = Events(COLUMNS, "ID")
+_ANNE = Image(SENT, DECODED)
+_WITHOUT_LOBS = Image(
+    {**SENT, "NOTE": PLACEHOLDER, "PHOTO": PLACEHOLDER.encode()}, {**DECODED, "NOTE": None, "PHOTO": None}
+)
+_EMPTY = Image(NULLS, NULLS)
+
 STREAM = Stream(
     connector="oracle",
     prefix="server1",
+    database="ORCLPDB1",
     topic="server1.DEBEZIUM.CUSTOMERS",
-    name="server1.DEBEZIUM.CUSTOMERS",
     table="DEBEZIUM.CUSTOMERS",
     zone_table="DEBEZIUM.CUSTOMERS",
     columns=COLUMNS,
     key=("ID",),
-    source_fields=(
-        *COMMON,
+    own_fields=(
         *text("schema", "table", "txId", "scn", "commit_scn", "lcr_position", "rs_id"),
         *int64("ssn"),
         SourceField("redo_thread", ConnectType.INT32, optional=True),
@@ -126,8 +118,7 @@ STREAM = Stream(
         *text("start_scn"),
         *int64("start_ts_ms", "txSeq"),
     ),
-    source=common_source("oracle", "server1", "ORCLPDB1")
-    | {
+    own_source={
         "schema": "DEBEZIUM",
         "table": "CUSTOMERS",
         "lcr_position": None,
@@ -143,75 +134,22 @@ STREAM = Stream(
     }
     | _at(0, None),
     events=(
-        Sent("r", None, SENT, _at(2_122_100, None, snapshot="first"), {"ID": 1004}, (2_122_100, 0), DECODED),
-        Sent(
-            "r",
-            None,
-            {**NULLS, "ID": 1005},
-            _at(2_122_100, None, snapshot="last"),
-            {"ID": 1005},
-            (2_122_100, 0),
-            {**NULLS, "ID": 1005},
-        ),
+        _EVENTS.read(_ANNE, _at(2_122_100, None, snapshot="first"), (2_122_100, 0)),
+        _EVENTS.read(_EMPTY.but(ID=1005), _at(2_122_100, None, snapshot="last"), (2_122_100, 0)),
         # The transaction that began later commits first: its events come first, with the higher scn.
-        Sent(
-            "c",
-            None,
-            {**SENT, "ID": 1006},
-            _at(2_122_190, 2_122_200, 1),
-            {"ID": 1006},
-            (2_122_200, 0),
-            {**DECODED, "ID": 1006},
-        ),
-        Sent(
-            "u",
-            {**SENT, **_LOBS},
-            {**SENT, **_LOBS, "NAME": "Anne Marie"},
+        _EVENTS.create(_ANNE.but(ID=1006), _at(2_122_190, 2_122_200, 1), (2_122_200, 0)),
+        _EVENTS.update(
+            _WITHOUT_LOBS,
+            _WITHOUT_LOBS.but(NAME="Anne Marie"),
             _at(2_122_184, 2_122_300, 1),
-            {"ID": 1004},
             (2_122_300, 0),
-            {**DECODED, **_NO_LOBS, "NAME": "Anne Marie"},
             unavailable=("NOTE", "PHOTO"),
         ),
-        Sent(
-            "d",
-            {**NULLS, "ID": 1005},
-            None,
-            _at(2_122_250, 2_122_300, 2),
-            {"ID": 1005},
-            (2_122_300, 0),
-            key_only(COLUMNS, ID=1005),
-            moved_to={"ID": 2005},
-        ),
-        Sent(
-            "c",
-            None,
-            {**NULLS, "ID": 2005},
-            _at(2_122_250, 2_122_300, 3),
-            {"ID": 2005},
-            (2_122_300, 0),
-            {**NULLS, "ID": 2005},
-            moved_from={"ID": 1005},
-        ),
-        Sent(
-            "r",
-            None,
-            {**SENT, "ID": 1007},
-            _at(2_122_310, 2_122_310, snapshot="incremental"),
-            {"ID": 1007},
-            (2_122_310, 0),
-            {**DECODED, "ID": 1007},
-        ),
-        Sent(
-            "d",
-            {**SENT, **_LOBS, "ID": 1006},
-            None,
-            _at(2_122_320, 2_122_330, 1),
-            {"ID": 1006},
-            (2_122_330, 0),
-            key_only(COLUMNS, ID=1006),
-        ),
-        Sent("t", None, None, _at(2_122_340, 2_122_350, 1), None, (2_122_350, 0), key_only(COLUMNS)),
+        _EVENTS.delete(_EMPTY.but(ID=1005), _at(2_122_250, 2_122_300, 2), (2_122_300, 0), moved_to={"ID": 2005}),
+        _EVENTS.create(_EMPTY.but(ID=2005), _at(2_122_250, 2_122_300, 3), (2_122_300, 0), moved_from={"ID": 1005}),
+        _EVENTS.read(_ANNE.but(ID=1007), _at(2_122_310, 2_122_310, snapshot="incremental"), (2_122_310, 0)),
+        _EVENTS.delete(_WITHOUT_LOBS.but(ID=1006), _at(2_122_320, 2_122_330, 1), (2_122_330, 0)),
+        _EVENTS.truncate(_at(2_122_340, 2_122_350, 1), (2_122_350, 0)),
     ),
     rows=(
         {**DECODED, "NAME": "Anne Marie"},

@@ -9,17 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from connectors.debezium.schema import ConnectType
-from tests.golden.documented.stream import (
-    COMMON,
-    Column,
-    Row,
-    Sent,
-    SourceField,
-    Stream,
-    common_source,
-    key_only,
-    text,
-)
+from tests.golden.documented.events import Events, Image
+from tests.golden.documented.stream import Column, Row, SourceField, Stream, text
 
 COLUMNS = (
     Column("id", "INT64", "int64", optional=False),
@@ -52,23 +43,24 @@ def _at(micros: int, record: int, mod: int) -> dict[str, Any]:
     }
 
 
+_EVENTS = Events(COLUMNS, "id")
+_ANNE = Image(ROW, ROW)
+
 STREAM = Stream(
     connector="spanner",
     prefix="bank-connector",
+    database="unused",
     topic="bank-connector.customers",
-    name="bank-connector.customers",
     table="bank.customers",
     zone_table="customers",
     columns=COLUMNS,
     key=("id",),
-    source_fields=(
-        *COMMON,
+    own_fields=(
         *text("project_id", "instance_id", "database_id", "change_stream_name", "table", "server_transaction_id"),
         SourceField("mod_number", ConnectType.INT32, optional=True),
         *text("value_capture_type"),
     ),
-    source=common_source("spanner", "bank-connector", "unused")
-    | {
+    own_source={
         "project_id": "project",
         "instance_id": "instance",
         "database_id": "bank",
@@ -78,18 +70,10 @@ STREAM = Stream(
     }
     | _at(0, 0, 0),
     events=(
-        Sent("c", None, ROW, _at(0, 0, 0), {"id": 1}, (_MICROS, 0), ROW),
-        Sent("c", None, {**ROW, "id": 2}, _at(0, 0, 1), {"id": 2}, (_MICROS, 1), {**ROW, "id": 2}),
-        Sent(
-            "u",
-            None,
-            {**ROW, "first_name": "Anne Marie"},
-            _at(0, 1, 0),
-            {"id": 1},
-            (_MICROS, 1 << 32),
-            {**ROW, "first_name": "Anne Marie"},
-        ),
-        Sent("d", {**ROW, "id": 2}, None, _at(7, 0, 0), {"id": 2}, (_MICROS + 7, 0), key_only(COLUMNS, id=2)),
+        _EVENTS.create(_ANNE, _at(0, 0, 0), (_MICROS, 0)),
+        _EVENTS.create(_ANNE.but(id=2), _at(0, 0, 1), (_MICROS, 1)),
+        _EVENTS.update(None, _ANNE.but(first_name="Anne Marie"), _at(0, 1, 0), (_MICROS, 1 << 32)),
+        _EVENTS.delete(_ANNE.but(id=2), _at(7, 0, 0), (_MICROS + 7, 0)),
     ),
     rows=({**ROW, "first_name": "Anne Marie"},),
     schema_changes=False,

@@ -11,19 +11,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from tests.golden.documented.stream import (
-    COMMON,
-    PLACEHOLDER,
-    Column,
-    Row,
-    Sent,
-    Stream,
-    common_source,
-    int64,
-    key_only,
-    text,
-    unscaled,
-)
+from tests.golden.documented.events import Events, Image
+from tests.golden.documented.stream import PLACEHOLDER, Column, Row, Stream, int64, text, unscaled
 
 COLUMNS = (
     Column("id", "int", "int32", optional=False),
@@ -99,102 +88,45 @@ _SNAPSHOT = (0x0000002500000D98, 0xA2)
 _FIRST = (0x0000002700000758, 5)
 _SECOND = (0x0000002700000AC0, 7)
 _THIRD = (0x0000002700000DB0, 7)
+_EVENTS = Events(COLUMNS, "id")
+_ANNE = Image(SENT, DECODED)
+_WITHOUT_NOTES = Image({**SENT, "notes": PLACEHOLDER}, {**DECODED, "notes": None})
+_EMPTY = Image(NULLS, NULLS)
+_JOHN = _EMPTY.but(first_name="john")
 
 STREAM = Stream(
     connector="sqlserver",
     prefix="server1",
+    database="testDB",
     topic="server1.testDB.dbo.customers",
-    name="server1.testDB.dbo.customers",
     table="dbo.customers",
     zone_table="dbo.customers",
     columns=COLUMNS,
     key=("id",),
-    source_fields=(*COMMON, *text("schema", "table", "change_lsn", "commit_lsn"), *int64("event_serial_no")),
-    source=common_source("sqlserver", "server1", "testDB") | {"schema": "dbo", "table": "customers"} | _at(""),
+    own_fields=(*text("schema", "table", "change_lsn", "commit_lsn"), *int64("event_serial_no")),
+    own_source={"schema": "dbo", "table": "customers"} | _at(""),
     events=(
-        Sent(
-            "r",
-            None,
-            SENT,
-            _at("00000025:00000d98:00a2", snapshot="first"),
-            {"id": 1004},
-            _SNAPSHOT,
-            DECODED,
-        ),
-        Sent(
-            "r",
-            None,
-            {**NULLS, "id": 1005},
-            _at("00000025:00000d98:00a2", snapshot="last"),
-            {"id": 1005},
-            _SNAPSHOT,
-            {**NULLS, "id": 1005},
-        ),
-        Sent(
-            "c",
-            None,
-            {**SENT, "id": 1006},
-            _at("00000027:00000758:0005", "00000027:00000758:0003", 1),
-            {"id": 1006},
-            _FIRST,
-            {**DECODED, "id": 1006},
-        ),
+        _EVENTS.read(_ANNE, _at("00000025:00000d98:00a2", snapshot="first"), _SNAPSHOT),
+        _EVENTS.read(_EMPTY.but(id=1005), _at("00000025:00000d98:00a2", snapshot="last"), _SNAPSHOT),
+        _EVENTS.create(_ANNE.but(id=1006), _at("00000027:00000758:0005", "00000027:00000758:0003", 1), _FIRST),
         # One commit whose change LSNs run backwards: the connector reads a change table by command, not by LSN.
-        Sent(
-            "u",
-            {**SENT, "notes": PLACEHOLDER},
-            {**SENT, "first_name": "Anne Marie", "notes": PLACEHOLDER},
+        _EVENTS.update(
+            _WITHOUT_NOTES,
+            _WITHOUT_NOTES.but(first_name="Anne Marie"),
             _at("00000027:00000ac0:0007", "00000027:00000ac0:0004", 2),
-            {"id": 1004},
             _SECOND,
-            {**DECODED, "first_name": "Anne Marie", "notes": None},
             unavailable=("notes",),
         ),
-        Sent(
-            "u",
-            {**NULLS, "id": 1005},
-            {**NULLS, "id": 1005, "first_name": "john"},
+        _EVENTS.update(
+            _EMPTY.but(id=1005),
+            _JOHN.but(id=1005),
             _at("00000027:00000ac0:0007", "00000027:00000ac0:0002", 2),
-            {"id": 1005},
             _SECOND,
-            {**NULLS, "id": 1005, "first_name": "john"},
         ),
-        Sent(
-            "r",
-            None,
-            {**SENT, "id": 1008},
-            _at("00000027:00000ac0:0007", snapshot="incremental"),
-            {"id": 1008},
-            _SECOND,
-            {**DECODED, "id": 1008},
-        ),
-        Sent(
-            "d",
-            {**NULLS, "id": 1005, "first_name": "john"},
-            None,
-            _at("00000027:00000db0:0007", "00000027:00000db0:0005", 1),
-            {"id": 1005},
-            _THIRD,
-            key_only(COLUMNS, id=1005),
-        ),
-        Sent(
-            "c",
-            None,
-            {**NULLS, "id": 2005, "first_name": "john"},
-            _at("00000027:00000db0:0007", "00000027:00000db0:0005", 2),
-            {"id": 2005},
-            _THIRD,
-            {**NULLS, "id": 2005, "first_name": "john"},
-        ),
-        Sent(
-            "d",
-            {**SENT, "id": 1006},
-            None,
-            _at("00000027:00000db0:0007", "00000027:00000db0:0006", 1),
-            {"id": 1006},
-            _THIRD,
-            key_only(COLUMNS, id=1006),
-        ),
+        _EVENTS.read(_ANNE.but(id=1008), _at("00000027:00000ac0:0007", snapshot="incremental"), _SECOND),
+        _EVENTS.delete(_JOHN.but(id=1005), _at("00000027:00000db0:0007", "00000027:00000db0:0005", 1), _THIRD),
+        _EVENTS.create(_JOHN.but(id=2005), _at("00000027:00000db0:0007", "00000027:00000db0:0005", 2), _THIRD),
+        _EVENTS.delete(_ANNE.but(id=1006), _at("00000027:00000db0:0007", "00000027:00000db0:0006", 1), _THIRD),
     ),
     rows=(
         {**DECODED, "first_name": "Anne Marie"},

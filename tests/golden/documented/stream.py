@@ -73,10 +73,12 @@ class Stream:
     """One table's events.
 
     Attributes:
-        name: of the schemas, such as ``server1.testDB.dbo.customers``.
+        topic: the table's, such as ``server1.testDB.dbo.customers``; its schemas are named after it.
+        database: as the ``source`` block names it.
         table: as the source names it; ``zone_table`` as the landing zone does, with the default naming.
         columns: empty where the row is a document.
-        source: the source block of every event, but for what :attr:`Sent.source` changes.
+        own_fields, own_source: what the connector adds to :data:`COMMON`, and its values in every event, but for what
+            :attr:`Sent.source` changes.
         rows: what the mirrored table contains in the end.
         parked: the reason why the table must park in the end, if it must.
         tombstones: whether a ``d`` is followed by one, as by default.
@@ -86,14 +88,14 @@ class Stream:
 
     connector: str
     prefix: str
+    database: str
     topic: str
-    name: str
     table: str
     zone_table: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
-    source_fields: tuple[SourceField, ...]
-    source: Mapping[str, Any]
+    own_fields: tuple[SourceField, ...]
+    own_source: Mapping[str, Any]
     events: Sequence[Sent]
     rows: Sequence[Row]
     parked: str | None = None
@@ -106,6 +108,27 @@ class Stream:
     @property
     def documents(self) -> bool:
         return not self.columns
+
+    @property
+    def source_fields(self) -> tuple[SourceField, ...]:
+        """The fields of the ``source`` block."""
+        return (*COMMON, *self.own_fields)
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """The ``source`` block of a streamed event, before :attr:`Sent.source`."""
+        return {
+            "version": "3.6.1.Final",
+            "connector": self.connector,
+            "name": self.prefix,
+            "ts_ms": 1_559_729_995_937,
+            "snapshot": "false",
+            "db": self.database,
+            "sequence": None,
+            "ts_us": 1_559_729_995_937_000,
+            "ts_ns": 1_559_729_995_937_000_000,
+            **self.own_source,
+        }
 
     def fields(self) -> tuple[Field, ...]:
         return tuple(column.field for column in self.columns)
@@ -133,21 +156,6 @@ def text(*names: str) -> tuple[SourceField, ...]:
 def int64(*names: str) -> tuple[SourceField, ...]:
     """Optional 64-bit fields."""
     return tuple(SourceField(name, ConnectType.INT64, optional=True) for name in names)
-
-
-def common_source(connector: str, name: str, database: str) -> dict[str, Any]:
-    """Values of :data:`COMMON` of a streamed event."""
-    return {
-        "version": "3.6.1.Final",
-        "connector": connector,
-        "name": name,
-        "ts_ms": 1_559_729_995_937,
-        "snapshot": "false",
-        "db": database,
-        "sequence": None,
-        "ts_us": 1_559_729_995_937_000,
-        "ts_ns": 1_559_729_995_937_000_000,
-    }
 
 
 PLACEHOLDER = "__debezium_unavailable_value"

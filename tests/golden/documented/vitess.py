@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.golden.documented.stream import COMMON, Column, Row, Sent, Stream, common_source, key_only, text
+from tests.golden.documented.events import Events, Image
+from tests.golden.documented.stream import Column, Row, Stream, text
 
 COLUMNS = (
     Column("id", "BIGINT", "int64", optional=False),
@@ -38,34 +39,27 @@ def _at(number: int, snapshot: str = "false") -> dict[str, Any]:
     return {"vgtid": f"[{other},{shard}]", "snapshot": snapshot}
 
 
+_EVENTS = Events(COLUMNS, "id")
+_ANNE = Image(ROW, ROW)
+
 STREAM = Stream(
     connector="vitess",
     prefix="my_sharded_connector",
+    database="",
     topic="my_sharded_connector.commerce.customers",
-    name="my_sharded_connector.commerce.customers",
     table="commerce.customers",
     zone_table="customers",
     columns=COLUMNS,
     key=("id",),
-    source_fields=(*COMMON, *text("keyspace", "table", "shard", "vgtid")),
-    source=common_source("vitess", "my_sharded_connector", "")
-    | {"keyspace": "commerce", "table": "customers", "shard": "-80"}
-    | _at(0),
+    own_fields=text("keyspace", "table", "shard", "vgtid"),
+    own_source={"keyspace": "commerce", "table": "customers", "shard": "-80"} | _at(0),
     events=(
-        Sent("r", None, ROW, _at(45, "true"), {"id": 1}, (0, 0), ROW),
-        Sent("c", None, {**ROW, "id": 2}, _at(46), {"id": 2}, (0, 0), {**ROW, "id": 2}),
-        Sent(
-            "u",
-            ROW,
-            {**ROW, "first_name": "Anne Marie"},
-            _at(46),
-            {"id": 1},
-            (0, 0),
-            {**ROW, "first_name": "Anne Marie"},
-        ),
-        Sent("d", {**ROW, "id": 2}, None, _at(47), {"id": 2}, (0, 0), key_only(COLUMNS, id=2), moved_to={"id": 3}),
-        Sent("c", None, {**ROW, "id": 3}, _at(47), {"id": 3}, (0, 0), {**ROW, "id": 3}, moved_from={"id": 2}),
-        Sent("d", {**ROW, "first_name": "Anne Marie"}, None, _at(48), {"id": 1}, (0, 0), key_only(COLUMNS, id=1)),
+        _EVENTS.read(_ANNE, _at(45, "true"), (0, 0)),
+        _EVENTS.create(_ANNE.but(id=2), _at(46), (0, 0)),
+        _EVENTS.update(_ANNE, _ANNE.but(first_name="Anne Marie"), _at(46), (0, 0)),
+        _EVENTS.delete(_ANNE.but(id=2), _at(47), (0, 0), moved_to={"id": 3}),
+        _EVENTS.create(_ANNE.but(id=3), _at(47), (0, 0), moved_from={"id": 2}),
+        _EVENTS.delete(_ANNE.but(first_name="Anne Marie"), _at(48), (0, 0)),
     ),
     rows=({**ROW, "id": 3},),
     schema_changes=False,

@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.errors import UnknownSchemaError
-from connectors.debezium.events import RawRecords
+from connectors.debezium.events import ChangeChunk, Decoded, RawRecords
+from connectors.debezium.options import TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
 from connectors.debezium.wire import SchemaIdKind
 
@@ -27,6 +28,9 @@ HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 ID = Field("id", ConnectType.INT32, optional=False)
 NAME = Field("name", ConnectType.STRING)
 COLUMNS = (ID, NAME)
+DECLARED = TableRules(tables=(("public.*", TableDecoding(declared=COLUMNS)),))
+LEARNING = TableRules(tables=(("*", TableDecoding(learn=True)),))
+PLACEHOLDER = "__debezium_unavailable_value"
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,13 @@ def records(*messages: Message, topic: str = "demo.public.orders", partition: in
         timestamps=np.zeros(len(messages), dtype=np.int64),
         headers=headers,
     )
+
+
+def only(decoded: Decoded) -> ChangeChunk:
+    """The one chunk of records of which none is bad."""
+    assert decoded.bad == []
+    (chunk,) = decoded.chunks
+    return chunk
 
 
 def struct_schema(name: str, columns: Iterable[Field], field_name: str | None = None) -> dict[str, Any]:

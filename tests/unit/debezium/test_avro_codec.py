@@ -14,10 +14,10 @@ from connectors.debezium.avro_block import AvroBlock, CorruptBlockError, Unsuppo
 from connectors.debezium.avro_datum import BadDatumError, DatumReader
 from connectors.debezium.avro_reader import AvroReader
 from connectors.debezium.decoder import Decoder
-from connectors.debezium.events import ChangeChunk, Decoded, Op, SkipReason
+from connectors.debezium.events import ChangeChunk, Op, SkipReason
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.verdicts import BadReason
-from tests.unit.debezium.builders import Message, SchemaRegistry, event, records
+from tests.unit.debezium.builders import Message, SchemaRegistry, event, only, records
 
 FIXED = {"type": "fixed", "name": "F", "size": 3}
 ENUM = {"type": "enum", "name": "E", "symbols": ["new", "paid"]}
@@ -108,12 +108,6 @@ SOURCE = {"connector": "postgresql", "db": "shop", "schema": "public", "table": 
 
 def value(number: int, content: Any, op: str = "c") -> dict[str, Any]:
     return {"op": op, "before": None, "after": {"id": number, "c": content}, "source": SOURCE}
-
-
-def only(decoded: Decoded) -> ChangeChunk:
-    assert decoded.bad == []
-    (chunk,) = decoded.chunks
-    return chunk
 
 
 @pytest.mark.parametrize(("column", "values", "expected"), TYPES)

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from connectors.debezium.decoder import Decoder
-from connectors.debezium.events import ChangeChunk, Decoded, Op
+from connectors.debezium.events import Decoded, Op
 from connectors.debezium.options import DecodeOptions, EnvelopeForm, TableDecoding, TableRules
-from tests.unit.debezium.builders import COLUMNS, Event, Message, SchemaRegistry, event, records
+from tests.unit.debezium.builders import COLUMNS, PLACEHOLDER, Event, Message, SchemaRegistry, event, only, records
 
-PLACEHOLDER = "__debezium_unavailable_value"
 KEEPING = TableDecoding(before_images=True)
 Encode = Callable[[Event, SchemaRegistry], Message]
 ENCODINGS: dict[str, tuple[Encode, TableDecoding]] = {
@@ -36,12 +35,6 @@ def decode(request: pytest.FixtureRequest) -> Callable[..., Decoded]:
         return Decoder(options, registry).decode(records(*(encode(one, registry) for one in sent)))
 
     return run
-
-
-def only(decoded: Decoded) -> ChangeChunk:
-    assert decoded.bad == []
-    (chunk,) = decoded.chunks
-    return chunk
 
 
 def test_a_delete_holds_the_row_before_and_its_key(decode: Callable[..., Decoded]) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from connectors.debezium.decoder import Decoder
-from connectors.debezium.events import ChangeChunk, Decoded, Op, SkipReason, SnapshotKind
+from connectors.debezium.events import Decoded, Op, SkipReason, SnapshotKind
 from connectors.debezium.flattened import topic_table
 from connectors.debezium.options import DecodeOptions, EnvelopeForm, TableDecoding, TableRules, TombstonePolicy
 from connectors.debezium.schema import ConnectType, Field, SourceTable
-from tests.unit.debezium.builders import COLUMNS, Message, SchemaRegistry, avro_row, event, records, tombstone
+from tests.unit.debezium.builders import COLUMNS, Message, SchemaRegistry, avro_row, event, only, records, tombstone
 
 RULES = TableRules(tables=(("*", TableDecoding(declared=COLUMNS)),))
 LEARN = TableRules(tables=(("*", TableDecoding(learn=True)),))
@@ -55,12 +55,6 @@ def send(request: pytest.FixtureRequest) -> Send:
         return decoder.decode(records(*sent, topic=topic))
 
     return run
-
-
-def only(decoded: Decoded) -> ChangeChunk:
-    assert decoded.bad == []
-    (chunk,) = decoded.chunks
-    return chunk
 
 
 def test_metadata_fields_order_and_name_the_row_and_are_no_columns(send: Send) -> None:

@@ -78,7 +78,7 @@ def test_a_truncate_is_one_whoever_sends_it(connector: str, tmp_path: Path) -> N
 def test_a_placeholder_is_no_value_whoever_sends_it(connector: str, tmp_path: Path) -> None:
     stream = STREAMS["mysql" if connector == "mariadb" else connector]
     # A binlog connector's name changes nothing but the name.
-    stream = replace(stream, source={**stream.source, "connector": connector})
+    stream = replace(stream, own_source={**stream.own_source, "connector": connector})
     update = first(stream, "u")
     assert isinstance(update.after, dict)
     name = next(column.name for column in stream.columns if logical_type(column.field) is LogicalType.TEXT)
@@ -172,10 +172,9 @@ def test_a_new_column_shows_in_the_next_event(connector: str, tmp_path: Path) ->
     postgresql="The connector writes none. A new column shows in the schema of the next event.",
 )
 def test_postgresql_shows_a_new_column_in_the_next_event(connector: str) -> None:
-    for name in capture_names():
-        traffic = read_capture(name)
-        if traffic.connector != connector:
-            continue
+    captured = [traffic for traffic in map(read_capture, capture_names()) if traffic.connector == connector]
+    assert captured
+    for traffic in captured:
         chunks = [chunk for part in traffic.decode() for chunk in part.chunks if chunk.table.name == "customers"]
         assert "note" in chunks[-1].rows.schema.names
         assert sum(part.skipped[SkipReason.SCHEMA_CHANGE] for part in traffic.decode()) == 0
@@ -253,7 +252,7 @@ def test_transaction_records_are_left_out_whoever_writes_them(connector: str) ->
 def test_cassandras_events_are_bad_records_that_say_why(connector: str) -> None:
     stream = STREAMS["vitess"]
     cell = {"id": 1}
-    named = replace(stream, source={**stream.source, "connector": connector}, connector=connector)
+    named = replace(stream, own_source={**stream.own_source, "connector": connector}, connector=connector)
     for wire in WireFormat:
         event = replace(first(named, "c"), key=cell)
         (bad,) = decoded_of(documented_traffic(replace(named, events=[event]), wire)).bad

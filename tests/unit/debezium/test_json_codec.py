@@ -13,10 +13,10 @@ import pytest
 from connectors.debezium import semantics
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.embedded_schema import EmbeddedSchemas
-from connectors.debezium.events import ChangeChunk, Decoded
+from connectors.debezium.events import Decoded
 from connectors.debezium.options import DecodeOptions, OutOfRange, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
-from tests.unit.debezium.builders import ID, Message, base64_text, event, records
+from tests.unit.debezium.builders import ID, Message, base64_text, event, only, records
 
 KIND = ConnectType
 MONEY = (("connect.decimal.precision", "10"), ("scale", "2"))
@@ -72,12 +72,6 @@ def sent(column: Field, *values: Any, schema: bool) -> tuple[list[Message], Deco
 def decoded(column: Field, *values: Any, schema: bool = False) -> Decoded:
     messages, options = sent(column, *values, schema=schema)
     return Decoder(options).decode(records(*messages))
-
-
-def only(result: Decoded) -> ChangeChunk:
-    assert result.bad == []
-    (chunk,) = result.chunks
-    return chunk
 
 
 @pytest.mark.parametrize("schema", [False, True])

@@ -15,6 +15,8 @@ from tests.unit.landing_zone.memory_storage import MemoryStorage
 NOON_MS = 1_767_268_800_000
 """2026-01-01 12:00:00 UTC."""
 
+WEEK_MS = 7 * 24 * 3600 * 1000
+
 ORDERS = "public.orders"
 ORDERS_FOLDER = "public.schema/orders"
 METADATA = b'{"keyColumns": ["id"]}'

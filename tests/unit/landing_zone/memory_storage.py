@@ -58,6 +58,16 @@ class Request:
 Hook = Callable[[Request], Fault | None]
 
 
+def on_first(method: str, path: str, *faults: Fault) -> Hook:
+    """``faults``, one after the other, for the first requests of ``method`` for ``path``."""
+    left = list(faults)
+
+    def hook(request: Request) -> Fault | None:
+        return left.pop(0) if left and (request.method, request.path) == (method, path) else None
+
+    return hook
+
+
 @dataclass
 class Disk:
     """What is stored, for all views.

@@ -9,6 +9,7 @@ from pathlib import Path
 from connectors.landing_zone.storage.adls_storage import AdlsStorage
 from connectors.landing_zone.storage.location import StorageLocation
 from connectors.landing_zone.storage.open import open_adls
+from connectors.landing_zone.storage.protocol import Storage
 from tests.emulators.dfs_protocol import Host
 from tests.emulators.dfs_server import FILESYSTEM, DfsServer, EmulatorCredential
 
@@ -26,6 +27,13 @@ class Timeline:
     def sleep(self, seconds: float) -> None:
         self.sleeps.append(seconds)
         self.now += seconds
+
+
+def local_file(storage: Storage, body: bytes) -> Path:
+    """A finished file in the storage's work folder."""
+    file = storage.work_folder("orders/x") / uuid.uuid4().hex
+    file.write_bytes(body)
+    return file
 
 
 def emulated_location(server: DfsServer, work: Path) -> StorageLocation:

@@ -187,7 +187,8 @@ def test_a_new_column_is_refused_with_what_to_do(tmp_path: Path) -> None:
             writer.widen(wider)
     assert str(caught.value) == (
         "a delimited-text table cannot take the new column 'email' [column=email, file=f.csv]. "
-        "Remedy: write the table as Parquet, leave the column out (tables: columns), or rebuild the table"
+        "Remedy: leave the column out (columns.exclude), or set file_format to parquet and "
+        "`cdc-bridge resync CONFIG TABLE`"
     )
 
 

@@ -83,7 +83,8 @@ def test_another_type_parks_the_table() -> None:
     assert evolve(pinned(column("n", "int32")), incoming(id="int64", n="string"), PARK) == Refused(
         RefusalReason.TYPE_CHANGED,
         "the column 'n' changed its type from int32 to string, which the mirrored column cannot hold",
-        "resync the table, or choose another policies.on_type_change (new_column, to_string, ignore) and resume it",
+        "`cdc-bridge resync CONFIG TABLE`; or choose another policies.on_type_change (new_column, to_string, ignore) "
+        "and `cdc-bridge resume CONFIG TABLE`",
         "n",
     )
 
@@ -125,7 +126,7 @@ def test_a_changed_key_is_always_refused(
     assert evolve(pinned(), fields, policy) == Refused(
         RefusalReason.KEY_CHANGED,
         f"{message}, and a mirrored table's key cannot change",
-        "resync the table: its folder has to be made again with all rows",
+        "`cdc-bridge resync CONFIG TABLE`: its folder has to be made again with all rows",
         named,
     )
 

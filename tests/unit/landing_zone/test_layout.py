@@ -4,10 +4,8 @@ import pytest
 
 from connectors.landing_zone.errors import InvalidZoneError
 from connectors.landing_zone.layout import (
-    TableName,
     cleanup_folders,
     data_path,
-    folder_of_table,
     metadata_path,
     possible_paths,
     table_folder,
@@ -24,7 +22,6 @@ from connectors.landing_zone.partner import partner_events
 def test_folder_and_name_of_a_table_lead_to_each_other(schema: str | None, table: str, folder: str, name: str) -> None:
     assert table_folder(schema, table) == folder
     assert table_of_folder(folder) == name
-    assert folder_of_table(TableName(name)) == folder
 
 
 @pytest.mark.parametrize(

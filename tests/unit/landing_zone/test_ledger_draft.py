@@ -64,7 +64,7 @@ def test_a_range_that_begins_above_the_recorded_offset_is_a_gap() -> None:
     assert str(caught.value) == (
         "The batch begins at offset 12, but 10 is the next one to land: 2 offsets would be left out "
         f"[topic=orders, partition=0, offset=10]. {RESTART}; "
-        "if Kafka no longer has these offsets, rebuild the tables fed by this topic"
+        "if Kafka no longer has these offsets, that start says so, and what to do"
     )
 
 
@@ -73,8 +73,9 @@ def test_another_topic_of_the_same_name_is_refused() -> None:
         check(Draft(planned=planned(0, 5, id="T2")), STATE)
     assert str(caught.value) == (
         "The topic was deleted and created again: its offsets no longer mean what the ledger recorded "
-        "[topic=orders, recorded_id=T1, found_id=T2]. Remedy: if the new topic continues the old one, "
-        "rebuild the tables fed by it; otherwise exclude the topic"
+        "[topic=orders, recorded_id=T1, found_id=T2]. Remedy: leave the topic out (kafka.topics); if the "
+        "new one continues the old one, carry its tables with a second bridge: another name, landing zone and state, "
+        "and a snapshot of its own"
     )
 
 

@@ -129,8 +129,9 @@ def test_a_ledger_without_any_snapshot_is_corrupt() -> None:
         state_at(state, 5)
     assert str(caught.value) == (
         "No version from 2 to 5 of the ledger holds the whole state "
-        "[file=ledger/00000000000000000002.json, state=memory:///zone]. Remedy: put the older versions back from a "
-        "backup of the state storage, or rebuild the ledger from the zone"
+        "[file=ledger/00000000000000000002.json, state=memory:///zone]. Remedy: put the missing or damaged versions "
+        "back from a backup of the state storage; without one, begin anew: an empty landing zone, an empty state and a "
+        "new snapshot"
     )
 
 

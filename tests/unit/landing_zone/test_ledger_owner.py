@@ -26,8 +26,8 @@ def test_a_second_ledger_is_refused() -> None:
         ensure_owner(zone, "L2", "store")
     assert str(caught.value) == (
         "The landing zone belongs to the ledger L1 of source shop, not to this one, L2 of source store "
-        "[zone=memory:///zone, file=_cdc_bridge_owner.json]. Remedy: set the state location to where that ledger is, "
-        "or choose an empty landing zone; if that ledger is lost, rebuild it from the zone"
+        "[zone=memory:///zone, file=_cdc_bridge_owner.json]. Remedy: set state.url to where that ledger is, or put it "
+        "back there from a backup; otherwise choose an empty landing zone"
     )
 
 
@@ -55,7 +55,7 @@ def test_an_empty_ledger_does_not_number_files_where_there_are_some(folder: str)
     assert str(caught.value) == (
         "The ledger is empty, but the landing zone holds files up to number 4 "
         f"[zone=memory:///zone, folder={folder.removesuffix('/_ProcessedFiles')}]. "
-        "Remedy: set the state location to where this zone's ledger is, or rebuild the ledger from the zone; "
+        "Remedy: set state.url to where this zone's ledger is, or put it back there from a backup; "
         "to start over, choose an empty landing zone"
     )
 

@@ -2,15 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors.landing_zone.layout import TableFolder, folder_of_table, table_of_folder
-from connectors.landing_zone.naming import (
-    FolderCollision,
-    NamedTable,
-    TableNaming,
-    folder_collisions,
-    folder_of,
-    landed_column_names,
-)
+from connectors.landing_zone.layout import table_folder, table_of_folder
+from connectors.landing_zone.naming import TableNaming, folder_of, landed_column_names
 
 PLAIN = TableNaming()
 
@@ -65,7 +58,8 @@ def test_a_long_name_is_cut_and_told_from_others_by_a_digest() -> None:
 def test_any_name_becomes_a_folder_that_the_replicator_sees_and_that_leads_back(table: str, schema: str) -> None:
     table, schema = (text.encode(errors="replace").decode() for text in (table, schema))
     folder = folder_of(PLAIN, "db", schema, table)
-    assert folder_of_table(table_of_folder(folder)) == folder
+    named_schema, dot, named_table = table_of_folder(folder).rpartition(".")
+    assert table_folder(named_schema if dot else None, named_table) == folder
 
 
 @pytest.mark.parametrize(
@@ -80,32 +74,6 @@ def test_a_wrong_template_says_what_is_allowed(schema: str, table: str, message:
     with pytest.raises(ValueError, match="naming template") as caught:
         TableNaming(schema, table)
     assert message in str(caught.value)
-
-
-def test_two_tables_in_one_folder_are_both_named() -> None:
-    tables = [
-        NamedTable(source, folder_of(PLAIN, "shop", schema, table))
-        for source, schema, table in [
-            ("shop.public.Orders", "public", "Orders"),
-            ("shop.public.items", "public", "items"),
-            ("shop.public.orders", "public", "orders"),
-        ]
-    ]
-    assert folder_collisions(tables) == (FolderCollision(tables[0], tables[2]),)
-    assert folder_collisions([tables[0], tables[0]]) == ()
-    (collision,) = folder_collisions(tables)
-    assert collision.message == (
-        "the tables shop.public.Orders and shop.public.orders would both be written to the folder public.schema/orders"
-    )
-    assert collision.remedy == (
-        "give one of them another name (tables.naming, with {database} or {schema} in it), or exclude it"
-    )
-
-
-def test_replaced_characters_are_found_to_collide() -> None:
-    tables = [NamedTable(name, folder_of(PLAIN, "", None, name)) for name in ("a/b", "a_b")]
-    assert [collision.second.source for collision in folder_collisions(tables)] == ["a_b"]
-    assert NamedTable("x", TableFolder("x")).folder == "x"
 
 
 @pytest.mark.parametrize(

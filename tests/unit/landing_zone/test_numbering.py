@@ -1,7 +1,7 @@
 import pytest
 
 from connectors.landing_zone.errors import InvalidFileNameError
-from connectors.landing_zone.numbering import FIRST, LAST, SequenceNumber, file_name, parse, successor
+from connectors.landing_zone.numbering import FIRST, LAST, SequenceNumber, file_name, parse
 
 
 def test_the_first_file_has_twenty_digits_and_the_number_one() -> None:
@@ -9,7 +9,7 @@ def test_the_first_file_has_twenty_digits_and_the_number_one() -> None:
 
 
 def test_numbers_follow_each_other_without_a_hole() -> None:
-    assert file_name(successor(SequenceNumber(9))) == "00000000000000000010.parquet"
+    assert file_name(SequenceNumber(10)) == "00000000000000000010.parquet"
 
 
 @pytest.mark.parametrize("extension", ["parquet", "csv", "csv.gz", "tsv"])

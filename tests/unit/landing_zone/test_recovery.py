@@ -111,8 +111,9 @@ def test_a_number_with_other_content_stops_the_table() -> None:
         f"than the ledger has bound to it (4 bytes, sha256 {landed(3).sha256}) "
         "[table=public.orders, file=public.schema/orders/00000000000000000003.parquet, "
         "staged=_scratchPad/00000000000000000001/public.schema__orders-3-a1.parquet]. "
-        "Remedy: stop whatever else writes here; if the replicator has not read the file yet, delete it and restart, "
-        "so that the bridge publishes its own; otherwise rebuild the table"
+        "Remedy: stop whatever else writes here; if the replicator has not read the file yet, delete it and "
+        "`cdc-bridge resume CONFIG public.orders`, so that the bridge publishes its own; otherwise "
+        "`cdc-bridge resync CONFIG public.orders`"
     )
 
 
@@ -133,8 +134,9 @@ def test_one_of_two_copies_with_other_content_stops_the_table() -> None:
 def test_a_higher_number_stops_the_table() -> None:
     assert stopped(zone_with(staged=CONTENT, folder=[4]), landed(3)) == (
         "The folder holds number 4, but the ledger's last published one is 2 "
-        "[table=public.orders, folder=public.schema/orders]. Remedy: the ledger was restored from an older copy, or "
-        "something else writes here: stop the other writer, then rebuild the ledger from the zone, or rebuild the table"
+        "[table=public.orders, folder=public.schema/orders]. Remedy: if the ledger was restored from an older copy, "
+        "set state.url to the newest one; if something else writes here, stop it, and "
+        "`cdc-bridge resync CONFIG public.orders`"
     )
 
 
@@ -142,7 +144,8 @@ def test_a_lower_number_stops_the_table() -> None:
     assert stopped(zone_with(staged=CONTENT, folder=[1]), landed(3)) == (
         "The ledger's last published number is 2, but the highest number in the folder is 1: the table was reset "
         "[table=public.orders, folder=public.schema/orders]. "
-        "Remedy: rebuild the table: its mirrored copy has lost the rows of the files that are gone"
+        "Remedy: `cdc-bridge resync CONFIG public.orders`: its mirrored copy has lost the rows of the files that are "
+        "gone; or put the folder back as it was and `cdc-bridge resume CONFIG public.orders`"
     )
 
 
@@ -161,8 +164,8 @@ def test_a_file_that_is_nowhere_is_lost() -> None:
         "File 3 of the table is committed, but it is neither staged nor published "
         "[table=public.orders, file=public.schema/orders/00000000000000000003.parquet, "
         "staged=_scratchPad/00000000000000000001/public.schema__orders-3-a1.parquet]. "
-        "Remedy: resolve the table: its rows are created again from their offsets in Kafka; "
-        "where Kafka no longer has these, rebuild the table"
+        "Remedy: put it back from a backup and `cdc-bridge resume CONFIG public.orders`, or "
+        "`cdc-bridge resync CONFIG public.orders`; let nothing clean up _scratchPad"
     )
 
 
@@ -185,8 +188,8 @@ def test_other_metadata_stops_the_table(found: bytes | None, said: str) -> None:
     assert stopped(zone, landed(3)) == (
         f"The table's metadata is {said}, not what its files were written for: "
         '{"keyColumns": ["id"]} [table=public.orders, file=public.schema/orders/_metadata.json]. '
-        "Remedy: put the expected content back and restart; if the replicator has read files with other key columns, "
-        "rebuild the table"
+        "Remedy: put the expected content back and `cdc-bridge resume CONFIG public.orders`; if the replicator has "
+        "read files with other key columns, `cdc-bridge resync CONFIG public.orders`"
     )
 
 
@@ -314,7 +317,8 @@ def test_a_table_whose_metadata_is_gone_was_reset() -> None:
     assert str(inspect_table(zone, table(3))) == (
         "The table's metadata is gone, although 3 files were published [table=public.orders, "
         "folder=public.schema/orders, file=public.schema/orders/_metadata.json]. "
-        "Remedy: rebuild the table; if only this file was deleted, put it back and restart"
+        "Remedy: `cdc-bridge resync CONFIG public.orders`; or, if only this file was deleted, put it back and "
+        "`cdc-bridge resume CONFIG public.orders`"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +15,7 @@ from connectors.landing_zone.storage.paths import InvalidPathError
 from connectors.landing_zone.storage.proof import prove_storage
 from connectors.landing_zone.storage.protocol import Storage
 from tests.emulators.dfs_server import DfsServer
-from tests.unit.landing_zone.storages import Timeline, emulated_location, emulated_storage
+from tests.unit.landing_zone.storages import Timeline, emulated_location, emulated_storage, local_file
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +30,6 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path, server: DfsServer) -
     if request.param == "local":
         return LocalStorage(tmp_path / "zone")
     return emulated_storage(emulated_location(server, tmp_path / "work"), Timeline())
-
-
-def local_file(storage: Storage, body: bytes) -> Path:
-    """A finished file in the storage's work folder."""
-    file = storage.work_folder("orders/x") / uuid.uuid4().hex
-    file.write_bytes(body)
-    return file
 
 
 def names(storage: Storage, folder: str) -> list[str]:

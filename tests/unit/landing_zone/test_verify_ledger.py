@@ -156,7 +156,7 @@ def test_file_that_differs_from_what_was_bound_is_a_problem(
             message.format(sha256=right.sha256, bytes=right.bytes),
             RESTORE
             if rule is Rule.LEDGER_CONTENT
-            else "stop the bridge for this table and compare both; the number's content must never change",
+            else "`cdc-bridge pause CONFIG TABLE` and compare both; the number's content must never change",
         )
     ]
 
@@ -173,8 +173,8 @@ def test_damaged_file_has_one_remedy_whatever_finds_it(tmp_path: Path, body: byt
         Rule.UNREADABLE_FILE if body else Rule.EMPTY_FILE,
     }
     assert {finding.remedy for finding in damage} == {
-        "stop the bridge for this table and put the very bytes that the ledger has bound back under this name, from a "
-        "backup; without one, load the table again: a number's content must never change"
+        "`cdc-bridge pause CONFIG TABLE`, and put the very bytes that the ledger has bound back under this name, from "
+        "a backup; without one, `cdc-bridge resync CONFIG TABLE`: a number's content must never change"
     }
 
 

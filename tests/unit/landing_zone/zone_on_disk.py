@@ -11,10 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.landing_zone.replay import ReplayedTable, Zone, open_zone, replay
+from connectors.landing_zone.replay import Place, ReplayedTable, Zone, open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
 
 EMPLOYEE = pa.schema([("EmployeeID", pa.string()), ("EmployeeLocation", pa.string()), ("__rowMarker__", pa.int32())])
+UNMARKED = EMPLOYEE.remove(2)
 
 
 @dataclass(frozen=True)
@@ -72,3 +73,13 @@ def make_table(root: Path, folder: str, metadata: Mapping[str, object] | None = 
 def employees(root: Path, **metadata: object) -> TableOnDisk:
     """The table of the format's own examples."""
     return make_table(root, "dbo.schema/Employees", {"keyColumns": ["EmployeeID"], **metadata})
+
+
+def content(replayed: ReplayedTable) -> list[tuple[Any, ...]]:
+    """The rows of a replayed table."""
+    return [tuple(row.values()) for row in replayed.table.to_pylist()]
+
+
+def place(number: int, row: int | None = None, folder: str = "dbo.schema/Employees") -> Place:
+    """A row, or the whole, of the Parquet file with this number."""
+    return Place(f"{folder}/{number:020d}.parquet", row)

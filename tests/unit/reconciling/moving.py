@@ -71,10 +71,7 @@ class Moving:
 
     def land(self, *records: Record) -> None:
         """One more micro-batch."""
-        start = self.job.log.ends()
-        for record in records:
-            self.job.log.append(record)
-        self.job.run_batch(start, self.job.log.ends())
+        self.job.receive(*records)
 
     @property
     def position(self) -> LogPosition | None:

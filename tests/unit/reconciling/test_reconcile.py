@@ -24,7 +24,7 @@ from streaming import cli
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import TableMode
 from streaming.reconciling.columns import LeftOutColumn
-from streaming.reconciling.never_landed import NEVER_LANDED, source_table
+from streaming.reconciling.never_landed import NEVER_LANDED
 from streaming.reconciling.outcome import Cell, Difference, DifferenceKind, TableOutcome, Verdict
 from streaming.reconciling.reconcile import Reconciliation, UnknownTableError, prepare, reconcile
 from streaming.reconciling.table import Limits, Sides, Steps
@@ -92,8 +92,8 @@ class TestWhatCannotBeCompared:
 
 def test_a_source_without_schemas_has_its_database_in_that_place(world: Moving) -> None:
     source = world.head.tables["public.orders"].source
-    assert source_table(source, DatabaseKind.POSTGRESQL) == DatabaseTable("public", "orders")
-    assert source_table(("shop", None, "orders"), DatabaseKind.MYSQL) == DatabaseTable("shop", "orders")
+    assert DatabaseTable.of_events(DatabaseKind.POSTGRESQL, *source) == DatabaseTable("public", "orders")
+    assert DatabaseTable.of_events(DatabaseKind.MYSQL, "shop", None, "orders") == DatabaseTable("shop", "orders")
 
 
 class TestPreparing:

@@ -202,7 +202,7 @@ def test_files_that_cannot_be_applied_are_an_error_with_the_way_to_look(world: M
     (tmp_path / "zone/public.schema/orders/00000000000000000001.parquet").write_bytes(b"none")
     with pytest.raises(UnreadableMirrorError, match="cannot be applied to file 1: unreadable file") as caught:
         world.compare()
-    assert caught.value.remedy == "run cdc-bridge verify, which says what is wrong with which file"
+    assert caught.value.remedy == "`cdc-bridge verify ZONE` says what is wrong with which file"
 
 
 def test_the_connectors_acknowledged_position_proves_what_has_landed_by_then(world: Moving) -> None:

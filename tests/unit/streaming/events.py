@@ -34,6 +34,7 @@ SCHEMA = RowSchema(
 )
 ARROW = {ConnectType.INT64: pa.int64(), ConnectType.INT32: pa.int32(), ConnectType.STRING: pa.string()}
 MISSING = object()
+MARKER = "__rowMarker__"
 
 
 @dataclass
@@ -47,6 +48,11 @@ class Event:
     run: str | None = "run-1"
     old_key: dict[str, Any] | None = None
     snapshot: SnapshotKind | None = None
+
+
+def row(key: int, name: object = "a", doc: object = "d") -> dict[str, Any]:
+    """A row of :data:`SCHEMA`."""
+    return {"id": key, "name": name, "doc": doc}
 
 
 def chunk(
@@ -135,6 +141,20 @@ def plan(
         commit=1,
         unique="attempt",
         topics={"shop.public.orders": TopicPlan("topic-id", dict.fromkeys(partitions, (0, end)), merges=False)},
+    )
+
+
+def following(result: TableResult, batch_plan: BatchPlan) -> BatchPlan:
+    """The plan of the next batch: it knows what the result has made of the table."""
+    return BatchPlan(
+        **{
+            **batch_plan.__dict__,
+            "commit": batch_plan.commit + 1,
+            "unique": "next",
+            "tables": {result.table: result.state},
+            "schemas": {**batch_plan.schemas, **result.schemas},
+            "streamed_runs": frozenset(result.state.streamed_runs),
+        }
     )
 
 

@@ -9,7 +9,6 @@ from connectors.debezium.options import DecodeOptions
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import DeadLetterConfig
 from connectors.landing_zone.storage.location import StorageLocation
-from streaming.checkpoint import Offsets
 from streaming.demo.columns import Column, Kind
 from streaming.demo.workload import Record
 from streaming.plan import JobOptions
@@ -42,10 +41,7 @@ def landed(folder: Path, *batches: list[Record], **options: Any) -> PlainJob:
     """A job that has landed these micro-batches, one after the other."""
     shop = PlainJob(folder, job(folder, **options), Log())
     for records in batches:
-        start: Offsets = shop.log.ends()
-        for record in records:
-            shop.log.append(record)
-        shop.run_batch(start, shop.log.ends())
+        shop.receive(*records)
     return shop
 
 

@@ -24,15 +24,18 @@ from connectors.landing_zone.ledger.state import LedgerState, TableState, TableS
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import recover
 from connectors.landing_zone.replay import open_zone, replay
-from connectors.landing_zone.requests import Action, Request, new_request, submit
+from connectors.landing_zone.requests import Action, Answer, Request, answer_to, new_request, submit
 from connectors.landing_zone.vacuum import vacuum
 from streaming.batch import DecodeAndLand, run_batch
 from streaming.checkpoint import Planned
 from streaming.decode import decode_and_land
 from streaming.demo.workload import Record
+from streaming.lifecycle.asked_rebuilds import AskedRebuilds
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.chores import Chores, Pace
+from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.debezium import Debezium
+from streaming.lifecycle.empty_snapshots import EmptySnapshots
 from streaming.lifecycle.outside import Outside, Ranges
 from streaming.lifecycle.pausing import Pause, Resume
 from streaming.lifecycle.rebuilding import Rebuilding
@@ -57,6 +60,11 @@ USERS = Table("shop.public.users", "users")
 REQUEST = new_request(Action.RESYNC, now_ms=1, by="ann@home", table=NAME)
 
 Hook = Callable[[StorageRequest], Fault | None]
+
+
+def dies_at(method: str, part: str) -> Hook:
+    """The process dies before its first request of ``method`` for a path with ``part`` in it."""
+    return lambda request: Fault.CRASH_BEFORE if request.method == method and part in request.path else None
 
 
 class Scratch(MemoryStorage):
@@ -106,6 +114,12 @@ class World:
 
     def ask(self, request: Request = REQUEST) -> None:
         submit(MemoryStorage(self.state), request)
+
+    def answered(self, request: Request = REQUEST) -> Answer:
+        """What a driver has answered."""
+        answer = answer_to(MemoryStorage(self.state), request.id)
+        assert answer is not None
+        return answer
 
     def driver(self, hook: Hook | None = None) -> Driver:
         return Driver(self, f"driver-{next(self.starts)}", hook)
@@ -228,9 +242,20 @@ class Driver:
         self._worker = Worker(self.job, Decoder(self.job.decode), self.zone)
         opened = self.opened = OpenZone(self.zone, self.state, self.ledger, self.publisher)
         outside = Outside(topics=world.log.describe, read=self._read)
+        debezium = world.debezium()
+        told = ToldSnapshots(debezium)
         self.rebuilding = Rebuilding(
-            opened, self.job, world.debezium(), world.release_wait, now_ms=lambda: world.now_ms, clock=lambda: 0.0
+            opened,
+            self.job,
+            debezium,
+            world.release_wait,
+            told=told,
+            now_ms=lambda: world.now_ms,
+            clock=lambda: 0.0,
         )
+        asked = AskedRebuilds(opened, self.job, debezium, told, self.rebuilding)
+        self.emptied = EmptySnapshots(opened, self.job, debezium, told, self.rebuilding)
+        catch_up = CatchUp(opened, self.job, outside, 1_000, lambda report: None)
         self.chores = Chores(
             opened,
             {
@@ -238,9 +263,10 @@ class Driver:
                 Action.RESUME: Resume(opened, self.job, outside, sleep=_no_sleep),
                 Action.RESYNC: Resync(opened, self.job, self.rebuilding, outside),
             },
-            (self.rebuilding, CatchUp(opened, self.job, outside, 1_000, lambda report: None)),
+            (asked, self.rebuilding, self.emptied, catch_up),
             Pace(interval=0.0, retries=Retries(3, 0.0, 0.0), gives_up=True),
             on_failure=lambda error, pause: self.failures.append(error),
+            watch=self.emptied.suspects,
             now_ms=lambda: 0,
         )
 

@@ -60,11 +60,7 @@ class Batches:
 
     def land(self, *records: Record) -> dict[str, Mapping[str, int]]:
         """Land the records as one batch; rows per marker of each file."""
-        start = self.log.ends()
-        for record in records:
-            self.log.append(record)
-        report = self.job.run_batch(start, self.log.ends())
-        return {table: file.rows for table, file in report.files.items()}
+        return {table: file.rows for table, file in self.job.receive(*records).files.items()}
 
 
 class TestNameCollisions:
@@ -82,6 +78,25 @@ class TestNameCollisions:
         assert parked is not None
         assert (parked.reason, parked.resume, parked.skipped) == ("name_collision", {"shop.orders2": {0: 0}}, 3)
         assert [row["id"] for row in batches.job.rows("orders")] == [1, 2, 3]
+
+    @pytest.mark.parametrize(
+        ("first", "second"), [("orders", "Orders"), ("a/b", "a_b")], ids=["but for case", "what no folder holds"]
+    )
+    def test_names_that_lead_to_one_folder_are_told_with_what_to_do(
+        self, tmp_path: Path, first: str, second: str
+    ) -> None:
+        batches = Batches(tmp_path)
+        batches.land(Table("shop.one", name=first).create({"id": 1}, 1))
+        assert batches.land(Table("shop.two", name=second).create({"id": 7}, 1)) == {}
+        (owner, state), (name, collided) = batches.job.ledger.state.tables.items()
+        assert name == f"public.{second.replace('/', '_')} <- shop.public.{second}"
+        assert collided.folder.casefold() == state.folder.casefold()
+        assert collided.parked is not None
+        assert (collided.parked.message, collided.parked.remedy) == (
+            f"its folder {collided.folder} belongs to the table {owner} of another source table",
+            "exclude it, and carry it with a second bridge: another name, landing zone and state, and a snapshot of "
+            "its own",
+        )
 
 
 def tainted(batches: Batches) -> bool:

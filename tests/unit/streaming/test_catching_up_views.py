@@ -16,7 +16,8 @@ from streaming.reporting.history import HistoryEntry, history
 from streaming.reporting.history_view import show_log
 from streaming.reporting.status import status_of
 from streaming.reporting.status_view import Status, show_status
-from streaming.running import RunSummary, batch_text, batch_values, summary_text
+from streaming.run_summary import RunSummary, summary_text
+from streaming.running import batch_text, batch_values
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.resumable import NAME, Shop
 

@@ -47,7 +47,7 @@ class TestRefusals:
         assert still.message.startswith("it still cannot be decoded (no column types): ")
         assert still.remedy == (
             "mend the settings and restart the bridge, or the schema registry, and replay it then; a record that is "
-            "damaged for good is left to `cdc-bridge resync`"
+            "damaged for good is left to `cdc-bridge resync CONFIG TABLE`"
         )
         shop.mend()
         assert shop.part(waits) == Part(
@@ -107,7 +107,7 @@ class TestRefusals:
             False,
             "it would be left out again (unavailable_value): the source did not send the unchanged value of name",
             "the value is not in the record; set policies.on_unavailable to null and restart the bridge to land NULL, "
-            "or rebuild the table with `cdc-bridge resync`",
+            "or `cdc-bridge resync CONFIG TABLE`",
         )
         shop.restart(on_unavailable=OnUnavailable.PARK)
         assert shop.part(1).message.startswith("public.orders would be parked by it (unavailable_value): ")
@@ -144,7 +144,7 @@ class TestRefusals:
         assert shop.part(1) == Part(
             False,
             "Kafka holds another record in its place: the topic was deleted and created again since",
-            "nothing, if the new topic's records cover it; otherwise rebuild the table with `cdc-bridge resync`",
+            "nothing, if the new topic's records cover it; otherwise `cdc-bridge resync CONFIG TABLE`",
         )
         del shop.log.partitions[TOPIC]
         assert shop.part(1) == Part(
@@ -175,7 +175,7 @@ class TestRefusals:
             assert shop.part(offset) == Part(
                 False,
                 "the table has no key, and the ledger does not prove that the record was left out: it may have landed",
-                "look for the row in the mirrored table; if it is missing, rebuild the table with `cdc-bridge resync`",
+                "look for the row in the mirrored table; if it is missing, `cdc-bridge resync CONFIG TABLE`",
             )
         assert shop.rows() == [row(1), row(3)]
 

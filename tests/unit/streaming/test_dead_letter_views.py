@@ -78,7 +78,7 @@ class TestCoordinates:
         with pytest.raises(InvalidCoordinatesError) as raised:
             Coordinates.parse(text)
         assert raised.value.message == f"{text!r} does not say where a record stands"
-        assert raised.value.remedy == "write topic:partition:offset as `cdc-bridge dead-letters list` does"
+        assert raised.value.remedy == "write topic:partition:offset as `cdc-bridge dead-letters list CONFIG` does"
 
 
 class TestReplayedOffsets:
@@ -204,9 +204,9 @@ class TestShow:
         assert raised.value.remedy == "`cdc-bridge dead-letters list CONFIG` shows those that there are"
 
     def test_every_reason_has_its_remedy(self) -> None:
-        reasons = [reason.value for reason in BadReason]
-        assert all(remedy_of(reason) for reason in reasons)
-        assert remedy_of("of a later version").startswith("mend what the detail names")
+        general = remedy_of("of a later version")
+        assert general.startswith("mend what the detail names")
+        assert [reason for reason in BadReason if remedy_of(reason.value) in ("", general)] == []
         assert "on_unavailable" in remedy_of("unavailable_value")
         assert "on_cast_failure" in remedy_of("cast_failure")
         assert remedy_of("no column types").startswith("declare the table's columns")

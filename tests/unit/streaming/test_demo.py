@@ -20,7 +20,7 @@ from streaming.demo.judge import compare, judge
 from streaming.demo.run import DemoOutcome
 from streaming.demo.view import fewer_rows_text, show_outcome
 from streaming.policies import OnMissingKey
-from streaming.running import RunSummary
+from streaming.run_summary import RunSummary
 from streaming.settings import settings_of
 from tests.unit.streaming.landed_shop import row, two_batches
 

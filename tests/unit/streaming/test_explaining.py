@@ -25,9 +25,8 @@ from streaming.plan import JobOptions, TableOptions
 from streaming.policies import FileFormat, Markers, OnBadRecord, OnTruncate, OnUnavailable
 from streaming.runs import partition_runs
 from tests.support.records import Table, raw_batch
+from tests.unit.streaming.checked import EMPTY
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, job, parked, row, two_batches
-
-EMPTY = LedgerState("", 0, 0, "")
 
 
 def explained(
@@ -104,7 +103,7 @@ def test_a_table_that_stands_still_passes_it_over(tmp_path: Path) -> None:
     [one] = explained(tmp_path, ORDERS.create(row(9), 40), first=3, state=parked(tmp_path).ledger.state)
     assert (one.fate, one.rows) == (Fate.TABLE_IS_PARKED, ())
     assert one.reason.startswith("the table stands still (truncate): the source truncated the table")
-    assert one.remedy.startswith("resync the table")
+    assert one.remedy.startswith("`cdc-bridge resync CONFIG TABLE`")
 
 
 def test_an_event_that_parks_its_table_says_why_and_those_behind_it_too(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from connectors.errors import Terminal
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming import land
+from streaming import table_writer
 from streaming.files import TableFile
 from streaming.guarded import GuardedLander
 from streaming.plan import TableOptions, TableResult
@@ -31,7 +31,7 @@ def guarded(zone: Path, *, direct: bool = True) -> GuardedLander:
 
 
 def fails_from(
-    monkeypatch: pytest.MonkeyPatch, call: int, error: Exception, where: Any = land, name: str = "mark"
+    monkeypatch: pytest.MonkeyPatch, call: int, error: Exception, where: Any = table_writer, name: str = "mark"
 ) -> None:
     """Let the function raise from its n-th call on."""
     whole, calls = getattr(where, name), [0]

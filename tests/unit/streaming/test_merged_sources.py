@@ -56,11 +56,7 @@ class Shards:
         self.job = PlainJob(folder, job, self.log)
 
     def land(self, *records: Record) -> dict[str, Mapping[str, int]]:
-        start = self.log.ends()
-        for record in records:
-            self.log.append(record)
-        report = self.job.run_batch(start, self.log.ends())
-        return {table: file.rows for table, file in report.files.items()}
+        return {table: file.rows for table, file in self.job.receive(*records).files.items()}
 
     def rows(self) -> list[tuple[Any, ...]]:
         return sorted((row["_cdc_source_database"], row["id"], row["name"]) for row in self.job.rows("orders"))
@@ -179,7 +175,8 @@ def test_a_shard_that_cannot_be_told_from_another_parks_the_table(tmp_path: Path
         "sources_alike",
         "rows of west.public.orders cannot be told from those of east.public.orders, which land in the same table",
         "list under metadata_columns what differs between them (source_database, source_schema, source_table) and "
-        "rebuild the table from an empty folder, or give one of them another name with tables.overrides[].naming",
+        "carry them with a bridge and a landing zone of their own, or give one of them another name with "
+        "tables.overrides[].naming",
     )
     assert parked.resume == {"east.orders": {0: 1}, "west.orders": {0: 0}}
     shards.land(EAST.create(row(2), 3))
@@ -199,8 +196,9 @@ def test_a_shard_with_a_column_of_the_identitys_name_parks_the_table_alone(tmp_p
     assert (parked.reason, parked.message, parked.remedy) == (
         "name_taken",
         "the source has columns of the names that tell merged sources apart: _cdc_source_database",
-        "set another metadata_prefix and rebuild the table from an empty folder, or keep the columns out of the events "
-        "(the connector's column.exclude.list) and resume the table",
+        "keep the columns out of the events (the connector's column.exclude.list) and "
+        "`cdc-bridge resume CONFIG TABLE`; or set another metadata_prefix and carry the sources with a bridge "
+        "and a landing zone of their own",
     )
     assert parked.resume == {"east.orders": {0: 0}}
     assert [landed["id"] for landed in shards.job.rows("items")] == [1]

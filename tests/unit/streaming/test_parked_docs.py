@@ -25,14 +25,14 @@ def documented() -> set[str]:
 
 
 def reasons_in(path: Path) -> Iterator[str]:
-    """Texts given as the reason of ``Stop.at(events, index, reason, ...)`` or ``Parked(reason=...)``."""
+    """Texts given as the reason of ``Stop.at(events, index, reason, ...)``, of ``Parked(...)`` or ``stopped(...)``."""
     for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(call, ast.Call):
             continue
         match ast.unparse(call.func):
             case "Stop.at":
                 given = call.args[2:3]
-            case "Parked":
+            case "Parked" | "stopped":
                 given = [keyword.value for keyword in call.keywords if keyword.arg == "reason"]
             case _:
                 continue

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets
 from streaming.checkpoint import Checkpoint, CheckpointError, Offsets, Planned, agrees, drainable
 from streaming.plan import BatchPlan
 from streaming.planning import is_new, plan_batch, planned_topics
+from streaming.startup import settle_checkpoint
 from tests.unit.streaming.events import plan
 
 IDS = {"orders": "id-1"}
@@ -58,7 +60,7 @@ class TestRange:
         assert str(caught.value) == (
             "Spark would go on at offset 9, but 7 is the next one to land [topic=orders, partition=0, offset=7]. "
             "Remedy: restart the job: it sets Spark's checkpoint aside and reads on where the ledger ends; if Kafka no "
-            "longer has these offsets, rebuild the tables fed by this topic"
+            "longer has these offsets, that start says so, and what to do"
         )
 
     def test_another_topic_id_is_refused(self) -> None:
@@ -125,6 +127,14 @@ class TestCheckpoint:
         assert Checkpoint(tmp_path / "absent").next_start() is None
         with pytest.raises(CheckpointError, match="restart the job: it sets the checkpoint aside"):
             checkpoint(tmp_path / "d", {0: '{"orders":{"0":1}}'}).planned(0)
+
+    def test_a_checkpoint_whose_repeated_batch_is_unreadable_is_not_used(self, tmp_path: Path) -> None:
+        offsets = {3: '{"orders":{"0":10}}', 4: ""}
+        torn = checkpoint(tmp_path / "c", offsets, (3,))
+        assert torn.next_start() is None
+        present = {"orders": TopicDescription("id-1", {0: (0, 20)})}
+        settle_checkpoint(torn, state({0: 10}), present, drain=True)
+        assert not torn.folder.exists()
 
     def test_setting_aside_keeps_every_earlier_one(self, tmp_path: Path) -> None:
         for _ in range(2):

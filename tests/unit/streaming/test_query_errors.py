@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.query import LONGEST_CAUSE, cause_of
+from streaming.spark_errors import LONGEST_CAUSE, cause_of
 
 FROM_A_WORKER = """
   An exception was thrown from the Python worker. Please see the stack trace below.

@@ -14,11 +14,6 @@ from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, World, shop
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
-
-
 def findings(world: World) -> list[str]:
     found = verify_zone(open_zone(MemoryStorage(world.zone)), ledger=world.ledger, landed=())
     return [one.message for one in found]
@@ -57,6 +52,8 @@ def test_a_version_from_before_the_rebuild_cannot_be_replayed_and_later_ones_can
     assert raised.value.message == (
         f"{NAME} was rebuilt since version {before}, and the files of that time were removed with the folder"
     )
-    assert raised.value.remedy.startswith("name a later version (`cdc-bridge ledger log` shows when it was rebuilt)")
+    assert raised.value.remedy.startswith(
+        "name a later version (`cdc-bridge ledger log CONFIG` shows when it was rebuilt)"
+    )
     assert replayed(before, OTHER_NAME) == [OTHER_NAME]
     assert replayed(after) == [NAME, OTHER_NAME]

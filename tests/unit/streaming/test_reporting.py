@@ -104,7 +104,7 @@ class TestStatus:
         report = status_of(parked(tmp_path).ledger.state, kafka(5), 0, frozenset({ORDERS_TABLE}))
         said = shown(show_status, Status(report, Transient("no answer", remedy="wait")))
         assert f"public.orders is parked (truncate) at {TOPIC}/0/1: the source truncated the table" in said
-        assert "What to do: resync the table" in said
+        assert "What to do: `cdc-bridge resync CONFIG TABLE`" in said
         assert "file 1 (pending): 1 unmarked" in said
         assert "4 offsets" in said
         assert "Kafka: no answer" in said
@@ -172,9 +172,7 @@ class TestHistory:
 
     def test_a_table_that_stops_is_told_once(self, tmp_path: Path) -> None:
         shop = parked(tmp_path)
-        start = shop.log.ends()
-        shop.log.append(ORDERS.create(row(9), 30))
-        shop.run_batch(start, shop.log.ends())
+        shop.receive(ORDERS.create(row(9), 30))
         assert [list(entry.parked) for entry in history(storage(tmp_path), 10)] == [[], [ORDERS_TABLE], [], []]
 
     def test_a_table_that_goes_on_is_told(self, tmp_path: Path) -> None:
@@ -211,7 +209,7 @@ class TestHistory:
     def test_for_a_person_one_version_in_full(self, tmp_path: Path) -> None:
         said = shown(show_version, entry_of(storage_of_parked(tmp_path), 3))
         assert f"parked public.orders (truncate) at {TOPIC}/0/1" in said
-        assert "What to do: resync the table" in said
+        assert "What to do: `cdc-bridge resync CONFIG TABLE`" in said
         assert TOPIC in said
 
     def test_for_a_person_files_and_what_waits(self, tmp_path: Path) -> None:

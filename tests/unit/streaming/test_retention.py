@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Parked, TableStatus
-from connectors.landing_zone.requests import Action, answer_to, new_request
+from connectors.landing_zone.requests import Action, new_request
 from streaming.lifecycle.retention import park_behind_retention
 from streaming.startup import check_topics
 from tests.support.records import Table
-from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, REQUEST, USERS, Driver, World, shop
 
@@ -82,8 +81,7 @@ def test_resume_is_refused_and_a_resync_brings_the_rows_back(world: World) -> No
     request = new_request(Action.RESUME, now_ms=2, by="ann@home", table=NAME)
     world.ask(request)
     start(world).drain()
-    answer = answer_to(MemoryStorage(world.state), request.id)
-    assert answer is not None
+    answer = world.answered(request)
     assert (answer.accepted, world.table.status) == (False, TableStatus.PARKED)
     world.snapshot = (ORDERS.reread(row(6), 60), ORDERS.reread(row(7), 60))
     world.ask(REQUEST)

@@ -15,16 +15,10 @@ from connectors.errors import Terminal, Transient
 from connectors.kafka.config import KafkaConfig, options
 from connectors.landing_zone.ledger.state import Parked
 from streaming.batch import BatchReport
+from streaming.listener import Listener
 from streaming.query import StopSignal
-from streaming.running import (
-    RunSummary,
-    batch_text,
-    run_and_tell,
-    summary_table,
-    summary_text,
-    tell_if_broker_is_away,
-)
-from streaming.service import Listener
+from streaming.run_summary import RunSummary, summary_table, summary_text
+from streaming.running import batch_text, run_and_tell, tell_if_broker_is_away
 from streaming.settings import BridgeSettings
 from tests.unit.landing_zone.ledger_builders import landed
 from tests.unit.streaming.settings_builder import settings

@@ -19,8 +19,7 @@ from streaming.policies import (
     OnUnavailable,
 )
 from streaming.rows import OrderedRows
-from tests.unit.streaming.events import MISSING, SCHEMA, Event, land, landed, plan, rows
-from tests.unit.streaming.test_land import MARKER, following, row
+from tests.unit.streaming.events import MARKER, MISSING, SCHEMA, Event, following, land, landed, plan, row, rows
 
 ID, NAME, DOC = SCHEMA.fields
 NUMBER = Field("name", ConnectType.INT64)
@@ -94,7 +93,8 @@ class TestTypeChange:
         assert result.state.parked is not None
         assert (result.state.parked.message, result.state.parked.remedy) == (
             "the column 'name' changed its type from string to int64, which the mirrored column cannot hold",
-            "resync the table, or choose another policies.on_type_change (new_column, to_string, ignore) and resume it",
+            "`cdc-bridge resync CONFIG TABLE`; or choose another policies.on_type_change (new_column, to_string, "
+            "ignore) and `cdc-bridge resume CONFIG TABLE`",
         )
 
     @pytest.mark.parametrize("policy", [OnTypeChange.TO_STRING, OnTypeChange.NEW_COLUMN])
@@ -219,7 +219,7 @@ class TestNotes:
             "new column text (string)",
             "doc is gone from the rows: it stays, NULL in every row that changes from now on",
             "doc is gone and text is new in the same event: if it was renamed, old rows keep their value in doc; "
-            "`resync` fills text",
+            "`cdc-bridge resync CONFIG TABLE` fills text",
         )
 
     def test_a_new_column_that_is_never_null_tells_that_old_rows_lack_it(self, tmp_path: Path) -> None:
@@ -231,8 +231,8 @@ class TestNotes:
         )
         assert result.notes == (
             "new column size (int32)",
-            "rows that exist have a value in size at the source, and NULL in the mirror until they change; `resync` "
-            "fills it",
+            "rows that exist have a value in size at the source, and NULL in the mirror until they change; "
+            "`cdc-bridge resync CONFIG TABLE` fills it",
         )
 
     def test_the_first_schema_is_no_change(self, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from connectors.debezium.events import Op
 from connectors.debezium.schema import SourceTable
 from streaming.job_options import job_options
 from streaming.policies import Compaction, OnCastFailure, TableMode
-from streaming.settings import SettingsError, fingerprint, settings_of
+from streaming.settings import SettingsError, settings_of
 from tests.unit.streaming.settings_builder import broken, settings, settings_text
 
 SALT, KEY = "a salt of sixteen or more", "a key of sixteen or more"
@@ -203,29 +203,3 @@ class TestSecrets:
         for shown in (repr(made), str(made.model_dump()), repr(job), job.fingerprint):
             assert SALT not in shown
             assert KEY not in shown
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"tables__secrecy": {"salt": SALT}},
-        {"tables__secrecy": {"key": KEY}},
-        {"tables__defaults": {"mode": "history"}},
-        {"tables__defaults": {"casts": {"a": "int64"}}},
-        {"tables__defaults": {"soft_delete": {"column": "_deleted"}}},
-        {"tables__defaults": {"compaction": "last_state"}},
-        {"tables__defaults": {"included_operations": ["c"]}},
-    ],
-)
-def test_options_that_change_files_change_the_fingerprint(changes: dict[str, Any]) -> None:
-    assert fingerprint(settings(**changes)) != fingerprint(settings())
-
-
-def test_another_secret_and_another_order_of_added_columns_change_the_fingerprint() -> None:
-    assert fingerprint(settings(tables__secrecy={"salt": SALT})) != fingerprint(
-        settings(tables__secrecy={"salt": SALT + "x"})
-    )
-    one, other = (
-        {"tables__defaults": {"add": dict(order)}} for order in ([("a", "1"), ("b", "2")], [("b", "2"), ("a", "1")])
-    )
-    assert fingerprint(settings(**one)) != fingerprint(settings(**other))

@@ -17,14 +17,13 @@ from connectors.debezium.options import DecodeOptions, TableRules
 from connectors.landing_zone.storage.location import StorageLocation
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import Compaction, Markers, TableMode
-from streaming.shaping.secrecy import Secrecy
 from tests.support.plain_job import PlainJob
 from tests.support.records import declared
 from tests.unit.streaming.histories import COLUMNS, Case, cases
+from tests.unit.streaming.shaped import SECRECY
 
 TABLE = "public.orders"
 LASTING_FALL = 3
-SECRECY = Secrecy("a salt of sixteen or more", "a key of sixteen or more", "5a17", "0c11")
 
 many = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

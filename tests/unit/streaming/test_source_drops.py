@@ -53,10 +53,7 @@ class Shop:
 
     def land(self, *records: Record) -> BatchReport:
         """Land the records as one batch."""
-        start = self.log.ends()
-        for record in records:
-            self.log.append(record)
-        return self.job.run_batch(start, self.log.ends())
+        return self.job.receive(*records)
 
     def state(self, table: str = TABLE) -> TableState:
         return self.job.ledger.state.tables[table]
@@ -336,7 +333,7 @@ class TestRenamed:
         assert report.notes == (
             "shop.renamed: altered at the source without having landed before: RENAME TABLE orders TO renamed - if a "
             "table was renamed to it, its rows from before are in the old table's mirror only, which gets no more "
-            "changes; `resync` fills the new one",
+            "changes; `cdc-bridge resync CONFIG TABLE` fills the new one",
         )
         assert (shop.job.rows(TABLE), shop.job.rows("shop.renamed")) == ([row(1)], [row(1, "b")])
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from connectors.landing_zone.ledger.state import Parked, RunStart, TableState, TableStatus
-from connectors.landing_zone.requests import answer_to
 from streaming.policies import OnMissingKey, OnResnapshot
 from streaming.run_starts import surely_initial
 from tests.support.records import Table
-from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
-from tests.unit.streaming.rebuild_world import REQUEST, USERS, World
+from tests.unit.streaming.rebuild_world import USERS, World
 
 SECOND_RUN = Table(TOPIC, run="run-2")
 OTHER_IN_SECOND_RUN = Table("shop.public.users", "users", run="run-2")
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
 
 
 @pytest.fixture
@@ -53,8 +44,8 @@ class TestOneThatSomebodyAskedFor:
             "a second initial snapshot or of one that somebody asked for cannot be told, and nothing was removed"
         )
         assert stopped.remedy == (
-            "resync the table; or set policies.on_resnapshot to upsert, which accepts that rows stay that no longer "
-            "exist at the source, and resume it"
+            "`cdc-bridge resync CONFIG TABLE`; or set policies.on_resnapshot to upsert, which accepts that rows stay "
+            "that no longer exist at the source, and `cdc-bridge resume CONFIG TABLE`"
         )
 
     def test_nor_if_the_run_has_streamed_in_the_same_batch_only(self, shop: World) -> None:
@@ -103,8 +94,7 @@ class TestOneThatSomebodyAskedFor:
         assert parked(shop).reason == "second_snapshot"
         shop.ask()
         shop.live()
-        answer = answer_to(MemoryStorage(shop.state), REQUEST.id)
-        assert answer is not None
+        answer = shop.answered()
         assert (answer.accepted, shop.rows()) == (False, [row(1), row(2, "two")])
 
     def test_a_resync_does_not_take_the_rows_of_a_keyless_tables_for_all_of_it(self, world: World) -> None:

@@ -19,9 +19,8 @@ from streaming.policies import OnCastFailure, OnTypeChange, OnUnavailable, Table
 from streaming.rows import OrderedRows
 from tests.support.records import Table
 from tests.unit.streaming import events as builders
-from tests.unit.streaming.events import MISSING, SCHEMA, Event, land, landed, plan, rows
+from tests.unit.streaming.events import MISSING, SCHEMA, Event, following, land, landed, plan, row, rows
 from tests.unit.streaming.test_batches import Batches
-from tests.unit.streaming.test_land import following, row
 
 ID, NAME = Field("id", ConnectType.INT64, optional=False), Field("name", ConnectType.STRING)
 WITHOUT_DOC = RowSchema((ID, NAME), key=("id",))

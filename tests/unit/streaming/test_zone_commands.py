@@ -190,7 +190,7 @@ class TestVerify:
         assert {one["rule"] for one in found["findings"]} == {"ledger-content"}
         code, said = shown(capsys, "verify", tmp_path / "zone", "--state", tmp_path / "state")
         assert code == 1
-        assert "What to do: stop the bridge for this table" in said
+        assert "What to do: `cdc-bridge pause CONFIG TABLE`" in said
 
     def test_a_ledger_that_was_named_has_to_be_there(self, tmp_path: Path, shop: PlainJob, as_json: Json) -> None:
         code, said = as_json("verify", tmp_path / "zone", "--state", tmp_path / "nowhere")

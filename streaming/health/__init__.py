@@ -1,0 +1,1 @@
+"""What the process tells of itself over HTTP: probes, metrics, and a status page."""

@@ -1,0 +1,95 @@
+"""Whether the snapshot that is to fill a rebuilt table is complete, has failed, or may still bring rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from connectors.debezium.schema import SourceTable
+from connectors.kafka.signals import Notification, SnapshotKind
+from connectors.landing_zone.ledger.state import LedgerState, Rebuild, RebuildKind, TableState, TableStatus
+from streaming.lifecycle.debezium import Debezium, snapshot_complete, snapshot_failure, snapshot_kind
+from streaming.plan import JobOptions
+from streaming.policies import TableMode
+
+LISTEN_SECONDS = 2.0
+"""Between two looks for notifications about one table."""
+
+
+class Filling:
+    """The snapshots that this driver waits for.
+
+    Args:
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, job: JobOptions, debezium: Debezium, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._job = job
+        self._debezium = debezium
+        self._clock = clock
+        self._listened: dict[str, float] = {}
+        self._complete: dict[str, Mapping[str, Mapping[int, int]]] = {}
+
+    def forget(self, name: str) -> None:
+        """The table is to be filled anew, or not at all."""
+        self._complete.pop(name, None)
+
+    def kind(self, table: TableState, rebuild: Rebuild) -> SnapshotKind:
+        """Which kind of snapshot fills the table."""
+        source = SourceTable(*table.source)
+        decoding = self._job.decode.rules.decoding_for(source)
+        history = self._job.options_for(source).mode is TableMode.HISTORY
+        return snapshot_kind(rebuild.keyless, decoding is not None and bool(decoding.keys), history)
+
+    def listen(self, name: str, table: TableState, rebuild: Rebuild) -> str | None:
+        """Hear, if it is time to, what Debezium tells of the snapshot; why it failed, or None if it has not.
+
+        Raises:
+            BridgeError: the notifications cannot be read now.
+        """
+        notifications = self._debezium.notifications
+        last = self._listened.get(name)
+        if name in self._complete or notifications is None:
+            return None
+        if last is not None and self._clock() < last + LISTEN_SECONDS:
+            return None
+        self._listened[name] = self._clock()
+        complete, failure = self._ended(table, rebuild, notifications(rebuild.heard))
+        if complete and failure is None:
+            self._complete[name] = self._debezium.ends_of(table)
+        return failure
+
+    def landed(self, name: str, state: LedgerState) -> bool:
+        """Whether the snapshot was seen to be complete, and the ledger has passed Kafka's ends of that moment."""
+        ends = self._complete.get(name)
+        return ends is not None and _passed(ends, state)
+
+    def may_bring_rows(self, table: TableState) -> bool:
+        """Whether a table without key may still get rows of the blocking snapshot that was asked for to fill it.
+
+        Raises:
+            BridgeError: the notifications cannot be read now.
+        """
+        rebuild, debezium = table.rebuild, self._debezium
+        if rebuild is None or rebuild.kind is not RebuildKind.SNAPSHOT or not rebuild.keyless:
+            return False
+        if not rebuild.signal and table.status is not TableStatus.CLEARED:
+            return False
+        if debezium.notifications is None:
+            return True
+        complete, failure = self._ended(table, rebuild, debezium.notifications(rebuild.heard))
+        return not complete and failure is None
+
+    def _ended(self, table: TableState, rebuild: Rebuild, told: Sequence[Notification]) -> tuple[bool, str | None]:
+        """Whether the snapshot is complete, and why it failed if it has."""
+        asked = (rebuild.signal, self.kind(table, rebuild), self._debezium.collection_of(table, rebuild))
+        return snapshot_complete(told, *asked), snapshot_failure(told, *asked)
+
+
+def _passed(ends: Mapping[str, Mapping[int, int]], state: LedgerState) -> bool:
+    """Whether the ledger has come as far as these ends."""
+    return all(
+        end <= (state.topics[topic].partitions.get(partition, 0) if topic in state.topics else 0)
+        for topic, partitions in ends.items()
+        for partition, end in partitions.items()
+    )

@@ -1,0 +1,1 @@
+"""What the process tells Prometheus: the catalogue of its metrics, and where their values come from."""

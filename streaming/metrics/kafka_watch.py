@@ -1,0 +1,118 @@
+"""Looking at Kafka now and then, beside the job: where its topics end, and how old the records are that wait.
+
+One look sends the broker a handful of requests for all topics together, and reads one record of each partition that is
+behind: of at most :data:`LONGEST_LOOK`, those that are behind most. A broker that does not answer leaves the last view
+in place; the job itself says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from connectors.errors import BridgeError
+from connectors.kafka.topics import TopicDescription
+from connectors.landing_zone.ledger.state import LedgerState
+from streaming.metrics.lag import KafkaView, Place, places_that_wait
+
+_log = logging.getLogger(__name__)
+
+LONGEST_LOOK = 200
+"""Records that one look reads at most."""
+
+
+@dataclass(frozen=True)
+class KafkaSource:
+    """What is asked of Kafka.
+
+    Attributes:
+        describe: the subscribed topics as they are now.
+        first_timestamps: when the first record at or behind each place was written; some may be missing.
+    """
+
+    describe: Callable[[], Mapping[str, TopicDescription]]
+    first_timestamps: Callable[[Iterable[Place]], Mapping[Place, int]]
+
+
+def look(source: KafkaSource, state: LedgerState, before: KafkaView | None, now_ms: int) -> KafkaView:
+    """What Kafka says now; of places whose record's time is known from ``before`` nothing is asked.
+
+    Raises:
+        BrokerUnavailableError, KafkaAccessError: see :func:`connectors.kafka.topics.describe_topics`.
+    """
+    view = KafkaView(now_ms, source.describe())
+    places = places_that_wait(state, view)
+    earlier = {} if before is None else before.first_ms
+    known = {
+        (topic, partition, offset): earlier[topic, partition][offset]
+        for topic, partition, offset in places
+        if offset in earlier.get((topic, partition), {})
+    }
+    wanted = [place for place in places if place not in known]
+    found = source.first_timestamps(wanted[:LONGEST_LOOK]) if wanted else {}
+    first: dict[tuple[str, int], dict[int, int]] = {}
+    for (topic, partition, offset), moment in {**known, **found}.items():
+        first.setdefault((topic, partition), {})[offset] = moment
+    return replace(view, first_ms=first)
+
+
+class KafkaWatch:
+    """A thread that looks at Kafka every so often until it is stopped; it ends with the process in any case.
+
+    Args:
+        state: what the ledger knows now; None before the zone is claimed, when nothing is asked.
+        seen: told of each view.
+        interval: seconds between the end of one look and the next.
+        now_ms: wall clock, milliseconds since 1970.
+    """
+
+    def __init__(
+        self,
+        source: KafkaSource,
+        state: Callable[[], LedgerState | None],
+        seen: Callable[[KafkaView], None],
+        *,
+        interval: float,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._source = source
+        self._state = state
+        self._seen = seen
+        self._interval = interval
+        self._now_ms = now_ms
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="kafka-watch", daemon=True)
+        self._view: KafkaView | None = None
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more; a look under way is not waited for."""
+        self._stop.set()
+
+    def look_once(self) -> float:
+        """Look, unless the zone is not claimed yet; returns how many seconds to wait until the next look."""
+        state = self._state()
+        if state is None:
+            return min(1.0, self._interval)
+        try:
+            self._view = look(self._source, state, self._view, self._now_ms())
+        except BridgeError as error:
+            _log.debug("Kafka was not looked at: %s", error)
+        else:
+            self._seen(self._view)
+        return self._interval
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stop.wait(pause):
+            try:
+                pause = self.look_once()
+            except Exception:
+                # Whatever it is, it concerns figures only: the job does not depend on this thread.
+                _log.exception("looking at Kafka failed in a way that is not foreseen")
+                pause = self._interval

@@ -1,0 +1,138 @@
+"""The present values of all gauges, and of the counts that the ledger keeps: a function of one moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
+from streaming.metrics import catalogue
+from streaming.metrics.catalogue import ALL, Combine, Metric
+from streaming.metrics.lag import (
+    KafkaView,
+    headroom_seconds,
+    stream_waiting,
+    table_waiting,
+    waited_seconds,
+)
+from streaming.metrics.mirrored import unmirrored_seconds
+from streaming.metrics.observed import Observed
+from streaming.metrics.tallies import Labels
+
+SOURCE_TO_KAFKA, KAFKA_TO_FILE, FILE_TO_MIRRORED = "source_to_kafka", "kafka_to_file", "file_to_mirrored"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One value of one metric; ``labels`` in the metric's order."""
+
+    metric: Metric
+    value: float
+    labels: Labels = ()
+
+
+def samples(observed: Observed, *, per_table: bool) -> Iterator[Sample]:
+    """Everything that is known now; what is not known has no sample.
+
+    Args:
+        per_table: False leaves the lag of tables that stand still out, which would hide that of all others.
+    """
+    yield from _process(observed)
+    if observed.state is None:
+        return
+    state = observed.state
+    yield Sample(catalogue.LEDGER_VERSION, state.version)
+    yield Sample(catalogue.LEDGER_EPOCH, state.epoch)
+    yield Sample(catalogue.PENDING_FILES, len(state.pending))
+    statuses = Counter(table.status for table in state.tables.values())
+    for status in TableStatus:
+        yield Sample(catalogue.TABLES, statuses[status], (status.value,))
+    for name, table in state.tables.items():
+        yield from _table(name, table, state, observed, with_lag=per_table or table.parked is None)
+    if observed.kafka is not None:
+        yield from _partitions(state, observed.kafka, observed.now_ms)
+
+
+def combined(found: list[Sample], labels: frozenset[str]) -> list[Sample]:
+    """The samples with each of ``labels`` set to :data:`~streaming.metrics.catalogue.ALL`, those alike made one."""
+    groups: dict[tuple[Metric, Labels], list[float]] = {}
+    for sample in found:
+        pairs = zip(sample.metric.labels, sample.labels, strict=True)
+        key = tuple(ALL if label in labels else value for label, value in pairs)
+        groups.setdefault((sample.metric, key), []).append(sample.value)
+    return [Sample(metric, _one(metric, values), key) for (metric, key), values in groups.items()]
+
+
+def _one(metric: Metric, values: list[float]) -> float:
+    match metric.combine:
+        case Combine.MAX:
+            return max(values)
+        case Combine.MIN:
+            return min(values)
+        case Combine.SUM | Combine.NONE:
+            return sum(values)
+
+
+def _process(observed: Observed) -> Iterator[Sample]:
+    yield Sample(catalogue.START_TIME, observed.started_ms / 1000)
+    yield Sample(catalogue.BATCH_IN_HAND_SECONDS, observed.batch_seconds)
+    yield Sample(catalogue.LIVE, observed.live)
+    yield Sample(catalogue.READY, observed.ready)
+    if observed.last_success_ms:
+        yield Sample(catalogue.LAST_SUCCESS, observed.last_success_ms / 1000)
+    if observed.kafka is not None:
+        yield Sample(catalogue.KAFKA_SEEN, observed.kafka.at_ms / 1000)
+
+
+def _table(name: str, table: TableState, state: LedgerState, observed: Observed, *, with_lag: bool) -> Iterator[Sample]:
+    published = published_number(name, table, state)
+    yield Sample(catalogue.TABLE_STATE, 1, (name, table.status.value))
+    if table.parked is not None and table.status is TableStatus.PARKED:
+        yield Sample(catalogue.TABLE_PARKED, 1, (name, table.parked.reason))
+    yield Sample(catalogue.LAST_PUBLISHED, published, (name,))
+    yield Sample(catalogue.LATE_EVENTS, table.late, (name,))
+    if with_lag and name in observed.source_seconds:
+        yield Sample(catalogue.LAG_SECONDS, observed.source_seconds[name], (name, SOURCE_TO_KAFKA))
+    if observed.kafka is not None:
+        yield from _table_in_kafka(name, table, state, observed.kafka, observed.now_ms, with_lag=with_lag)
+    mirrored = observed.mirrored.get(name)
+    if mirrored is not None:
+        yield Sample(catalogue.LAST_MIRRORED, mirrored.number, (name,))
+        yield Sample(catalogue.UNMIRRORED_FILES, max(0, published - mirrored.number), (name,))
+        if with_lag:
+            seconds = unmirrored_seconds(published, observed.publish_times(name), mirrored, observed.now_ms)
+            yield Sample(catalogue.LAG_SECONDS, seconds, (name, FILE_TO_MIRRORED))
+
+
+def _table_in_kafka(
+    name: str, table: TableState, state: LedgerState, kafka: KafkaView, now_ms: int, *, with_lag: bool
+) -> Iterator[Sample]:
+    waiting = table_waiting(table, state, kafka)
+    if not waiting:
+        return
+    yield Sample(catalogue.TABLE_OFFSETS_BEHIND, sum(one.behind for one in waiting), (name,))
+    seconds = waited_seconds(waiting, kafka, now_ms)
+    if with_lag and seconds is not None:
+        yield Sample(catalogue.LAG_SECONDS, seconds, (name, KAFKA_TO_FILE))
+    if table.parked is not None:
+        rooms = [headroom_seconds(one, kafka, now_ms) for one in waiting]
+        known = [room for room in rooms if room is not None]
+        if known:
+            yield Sample(catalogue.TABLE_RETENTION_HEADROOM_SECONDS, min(known), (name,))
+
+
+def _partitions(state: LedgerState, kafka: KafkaView, now_ms: int) -> Iterator[Sample]:
+    for one in stream_waiting(state, kafka):
+        labels = (one.topic, str(one.partition))
+        yield Sample(catalogue.OFFSETS_BEHIND, one.behind, labels)
+        yield Sample(catalogue.RETENTION_HEADROOM_OFFSETS, one.landed - one.earliest, labels)
+        seconds = headroom_seconds(one, kafka, now_ms)
+        if seconds is not None:
+            yield Sample(catalogue.RETENTION_HEADROOM_SECONDS, seconds, labels)
+
+
+def published_number(name: str, table: TableState, state: LedgerState) -> int:
+    """Number of the last file that is in the table's folder: a pending one is not."""
+    pending = state.pending.get(name)
+    return table.sequence if pending is None else min(table.sequence, pending.sequence - 1)

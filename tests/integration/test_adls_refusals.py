@@ -1,0 +1,150 @@
+"""What ADLS refuses for good, or does not promise, is told with its code and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from azure.core.credentials import AccessToken
+from azure.core.exceptions import ClientAuthenticationError
+
+from connectors.errors import Terminal
+from connectors.landing_zone.errors import StorageDeniedError, StorageError
+from connectors.landing_zone.storage.adls_storage import AdlsStorage
+from connectors.landing_zone.storage.location import InvalidLocationError, StorageLocation
+from connectors.landing_zone.storage.open import open_adls
+from connectors.landing_zone.storage.proof import prove_storage
+from tests.emulators.dfs_protocol import Operation
+from tests.emulators.dfs_server import Answered, DfsServer, EmulatorCredential, FaultsInTurn
+from tests.integration.adls_requests import all_requests
+from tests.unit.landing_zone.storages import Timeline, emulated_storage, local_file
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(401, "InvalidAuthenticationInfo"), (403, "AuthorizationPermissionMismatch")]
+)
+def test_a_denied_request_is_not_repeated(
+    server: DfsServer, storage: AdlsStorage, timeline: Timeline, status: int, code: str
+) -> None:
+    server.fault = FaultsInTurn(Operation.PUT_BLOB, *[Answered(status, code)] * 5)
+    with pytest.raises(StorageDeniedError) as raised:
+        storage.put_if_absent("ledger/1.json", b"x")
+    assert isinstance(raised.value, Terminal)
+    assert timeline.sleeps == []
+    assert str(raised.value).startswith("The storage denies access: ")
+    assert str(raised.value).endswith(
+        f" [request=put if absent, file=ledger/1.json, status={status}, code={code}]. Remedy: give the bridge's"
+        " identity 'Read and write' on the mirrored database (or Contributor on its workspace), allow access from apps"
+        " outside Fabric in the tenant settings, and use a token for https://storage.azure.com"
+    )
+
+
+@pytest.mark.parametrize(("status", "code"), [(400, "UnsupportedRestVersion"), (412, "LeaseIdMissing")])
+def test_a_refused_request_is_told_with_its_code(
+    server: DfsServer, storage: AdlsStorage, timeline: Timeline, status: int, code: str
+) -> None:
+    server.fault = FaultsInTurn(Operation.PUT_BLOB, Answered(status, code))
+    with pytest.raises(StorageDeniedError) as raised:
+        storage.put("orders/1", b"x")
+    assert timeline.sleeps == []
+    assert str(raised.value).startswith("The storage refuses this request: ")
+    assert str(raised.value).endswith(
+        f" [request=put, file=orders/1, status={status}, code={code}]. Remedy: look up the code in the storage's"
+        " documentation; if it names the API version, set api_version"
+    )
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Operation.CREATE_FILE,
+        Operation.CREATE_FOLDER,
+        Operation.RENAME,
+        Operation.DELETE,
+        Operation.LIST,
+        Operation.PROPERTIES,
+        Operation.READ,
+        Operation.PUT_BLOB,
+    ],
+)
+def test_every_request_passes_a_refusal_on(server: DfsServer, storage: AdlsStorage, operation: Operation) -> None:
+    storage.put("staged", b"abc")
+    file = local_file(storage, b"x")
+    server.fault = FaultsInTurn(operation, Answered(403, "AuthorizationFailure"))
+    with pytest.raises(StorageDeniedError, match="code=AuthorizationFailure"):
+        all_requests(storage, file)
+
+
+def test_a_workspace_that_is_not_there_is_told(location: StorageLocation) -> None:
+    storage = emulated_storage(replace(location, url=location.url.replace("workspace@", "elsewhere@")), Timeline())
+    for request in (lambda: storage.stat("x"), lambda: storage.list(""), lambda: storage.delete("x")):
+        with pytest.raises(StorageDeniedError) as raised:
+            request()
+        assert str(raised.value).startswith("There is no such container or workspace [request=")
+        assert str(raised.value).endswith(
+            "code=FilesystemNotFound]. Remedy: check the part before '@' in the storage's URL; for OneLake it is the"
+            " workspace's id"
+        )
+
+
+def test_an_identity_without_a_token_is_tried_again_and_then_told(location: StorageLocation) -> None:
+    class NoIdentity:
+        def get_token(self, *scopes: str, **options: object) -> AccessToken:
+            raise ClientAuthenticationError(message="no managed identity here\nattempted: ...")
+
+    timeline = Timeline()
+    storage = open_adls(
+        replace(location, attempts=3),
+        credential=NoIdentity(),
+        clock=timeline.clock,
+        sleep=timeline.sleep,
+        jitter=lambda: 1.0,
+    )
+    with pytest.raises(StorageDeniedError) as raised:
+        storage.stat("x")
+    assert timeline.sleeps == [0.125, 0.25]
+    assert str(raised.value) == (
+        "The identity gives no token: no managed identity here [request=stat, file=x, attempts=3]. Remedy: check the"
+        " workload identity, or the AZURE_CLIENT_ID, AZURE_TENANT_ID and credential variables of azure-identity, and"
+        " that the sign-in host can be reached"
+    )
+
+
+def test_a_file_replaced_while_it_is_read_is_told(storage: AdlsStorage) -> None:
+    storage.put("orders/1", b"abcdef")
+    chunks = storage.read_chunks("orders/1", 3)
+    assert next(chunks) == b"abc"
+    storage.put("orders/1", b"ABCDEF")
+    with pytest.raises(StorageError, match=r"A file was replaced while it was read \[file=orders/1, .*read it again"):
+        next(chunks)
+
+
+def test_a_service_that_ignores_the_rename_condition_is_found_out(server: DfsServer, storage: AdlsStorage) -> None:
+    server.tree.honours_rename_condition = False
+    failed = [proof for proof in prove_storage(storage, "_scratchPad/check") if not proof.ok]
+    assert [(proof.name, proof.detail) for proof in failed] == [
+        ("rename_condition", "the same, guarded by the storage's own condition alone")
+    ]
+    assert failed[0].remedy.startswith("let nothing but one bridge write to this zone")
+
+
+def test_a_refused_proof_carries_the_remedy_and_the_others_go_on(server: DfsServer, storage: AdlsStorage) -> None:
+    server.fault = FaultsInTurn(Operation.CREATE_FILE, Answered(403, "AuthorizationFailure"))
+    proofs = prove_storage(storage, "_scratchPad/check")
+    assert [proof.name for proof in proofs if not proof.ok] == ["upload"]
+    upload = next(proof for proof in proofs if not proof.ok)
+    assert upload.detail.startswith("uploaded a file and read it back: The storage denies access: ")
+    assert upload.remedy.startswith("give the bridge's identity 'Read and write' on the mirrored database")
+
+
+def test_options_that_the_clients_do_not_take_are_told(location: StorageLocation) -> None:
+    wrong = {
+        "Unsupported API version '1999-01-01'": replace(location, api_version="1999-01-01"),
+        "there is no ca_file /none.pem": replace(location, ca_file="/none.pem"),
+        "Token credential is only supported with HTTPS.": replace(location, dfs_endpoint="http://127.0.0.1:1"),
+    }
+    for reason, given in wrong.items():
+        with pytest.raises(InvalidLocationError) as raised:
+            open_adls(given, credential=EmulatorCredential())
+        assert str(raised.value).startswith(f"The storage's clients cannot be made: {reason}")
+        assert str(raised.value).endswith("Remedy: correct api_version, ca_file or the endpoints of this storage")

@@ -1,0 +1,135 @@
+"""A rename on ADLS never replaces a file, and is done once, whichever of its answers are lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from connectors.landing_zone.errors import PathNotFoundError
+from connectors.landing_zone.storage.adls_storage import AdlsStorage
+from connectors.landing_zone.storage.location import RenameMode, StorageLocation
+from tests.emulators.dfs_protocol import Operation, Request, answer
+from tests.emulators.dfs_server import Answered, DfsServer, Fault, FaultsInTurn, Lost
+from tests.integration.adls_requests import LOST, staged_and_folder
+from tests.unit.landing_zone.storages import Timeline, emulated_storage
+
+
+@LOST
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("mode", list(RenameMode))
+def test_rename_survives_lost_answers(
+    server: DfsServer, location: StorageLocation, lost: Lost, times: int, mode: RenameMode
+) -> None:
+    storage = emulated_storage(replace(location, rename_mode=mode), Timeline())
+    staged_and_folder(storage)
+    server.fault = FaultsInTurn(Operation.RENAME, *[lost] * times)
+    assert storage.rename_if_absent("staged", "orders/1")
+    assert (storage.stat("staged"), storage.read("orders/1")) == (None, b"abc")
+
+
+@pytest.mark.parametrize("conflict", [(409, "PathAlreadyExists"), (412, "ConditionNotMet")])
+def test_rename_whose_condition_fails_leaves_both_files(
+    server: DfsServer, storage: AdlsStorage, conflict: tuple[int, str]
+) -> None:
+    staged_and_folder(storage)
+    storage.put("orders/1", b"theirs")
+    server.tree.rename_conflict = conflict
+    assert not storage.rename_by_condition("staged", "orders/1")
+    assert (storage.read("staged"), storage.read("orders/1")) == (b"abc", b"theirs")
+
+
+def test_rename_whose_target_appears_while_the_answer_is_lost_leaves_both_files(
+    server: DfsServer, storage: AdlsStorage
+) -> None:
+    staged_and_folder(storage)
+
+    def other_writer(request: Request) -> Fault | None:
+        if request.operation is Operation.RENAME and not others:
+            others.append(server.tree.put(request.path, b"theirs", if_absent=True).etag)
+            return Lost.BEFORE
+        return None
+
+    others: list[str] = []
+    server.fault = other_writer
+    assert not storage.rename_if_absent("staged", "orders/1")
+    assert (storage.read("staged"), storage.read("orders/1")) == (b"abc", b"theirs")
+
+
+def test_rename_looks_before_it_trusts_a_service_that_ignores_the_condition(
+    server: DfsServer, storage: AdlsStorage
+) -> None:
+    staged_and_folder(storage)
+    storage.put("orders/1", b"theirs")
+    server.tree.honours_rename_condition = False
+    assert not storage.rename_if_absent("staged", "orders/1")
+    assert storage.read("orders/1") == b"theirs"
+    assert Operation.RENAME not in server.operations()
+
+
+def test_rename_that_takes_effect_between_two_looks_is_ours(server: DfsServer, storage: AdlsStorage) -> None:
+    staged_and_folder(storage)
+    delayed: list[Request] = []
+
+    def delayed_effect(request: Request) -> Fault | None:
+        if request.operation is Operation.RENAME:
+            delayed.append(request)
+            return Answered(404, "SourcePathNotFound")
+        if delayed and request.operation is Operation.PROPERTIES and request.path.endswith("/staged"):
+            answer(server.tree, delayed[0], page_size=1)
+        return None
+
+    server.fault = delayed_effect
+    assert storage.rename_if_absent("staged", "orders/1")
+    server.calm()
+    assert (storage.stat("staged"), storage.read("orders/1")) == (None, b"abc")
+
+
+def test_rename_answered_404_with_its_source_in_place_makes_the_folder_and_repeats(
+    server: DfsServer, storage: AdlsStorage
+) -> None:
+    storage.put("staged", b"abc")
+    server.fault = FaultsInTurn(Operation.CREATE_FOLDER, Lost.AFTER)
+    assert storage.rename_if_absent("staged", "orders/1")
+    assert storage.read("orders/1") == b"abc"
+
+
+@pytest.mark.parametrize("found", [None, 6])
+def test_rename_whose_source_vanishes_says_what_is_left(
+    server: DfsServer, storage: AdlsStorage, found: int | None
+) -> None:
+    staged_and_folder(storage)
+
+    def vanishes(request: Request) -> Fault | None:
+        if request.operation is Operation.RENAME:
+            server.tree.delete(request.headers["x-ms-rename-source"].strip("/"), recursive=False)
+            if found is not None:
+                server.tree.put(request.path, bytes(found), if_absent=True)
+        return None
+
+    server.fault = vanishes
+    with pytest.raises(PathNotFoundError) as raised:
+        storage.rename_if_absent("staged", "orders/1")
+    seen = "" if found is None else f", found={found}"
+    assert str(raised.value) == (
+        "A file is gone that was being renamed, and its new name does not hold it"
+        f" [file=staged, target=orders/1, size=3{seen}]. Remedy: look who else writes to these folders; the ledger's"
+        " recovery says what is left of the file"
+    )
+
+
+@pytest.mark.parametrize(("mode", "query"), [(RenameMode.SDK, {"mode": "legacy"}), (RenameMode.REST, {})])
+def test_a_rename_names_its_whole_source_and_is_conditional(
+    server: DfsServer, location: StorageLocation, mode: RenameMode, query: dict[str, str]
+) -> None:
+    storage = emulated_storage(replace(location, rename_mode=mode), Timeline())
+    staged_and_folder(storage)
+    storage.rename_if_absent("staged", "orders/1")
+    rename = next(request for request in server.requests if request.operation is Operation.RENAME)
+    item = location.url.split("/")[3]
+    assert (rename.path, rename.query, rename.if_absent, rename.headers["x-ms-rename-source"]) == (
+        f"workspace/{item}/Files/LandingZone/orders/1",
+        query,
+        True,
+        f"/workspace/{item}/Files/LandingZone/staged",
+    )

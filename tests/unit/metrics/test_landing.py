@@ -1,0 +1,177 @@
+"""What each micro-batch adds to the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from connectors.errors import Transient
+from connectors.landing_zone.errors import FencedError
+from streaming.batch import BatchReport
+from streaming.metrics import catalogue
+from streaming.metrics.build import COMMIT_VARIABLE, UNKNOWN, commit_of, this_build
+from streaming.metrics.catalogue import Metric
+from streaming.metrics.landing import LandingFeed
+from streaming.metrics.tallies import Labels, Tallies
+from streaming.plan import PartitionResult, TableResult
+from streaming.results import Results
+from streaming.stages import BatchFigures, Stage, Stages
+from tests.unit.landing_zone.ledger_builders import NOON_MS
+from tests.unit.metrics.worlds import file, ledger, parked, table
+
+
+class Fed:
+    """A feed, and what it has counted."""
+
+    def __init__(self) -> None:
+        self.tallies = Tallies()
+        self.registry = CollectorRegistry()
+        self.feed = LandingFeed(self.tallies, self.registry, now_ms=lambda: NOON_MS)
+
+    def counted(self, metric: Metric) -> dict[Labels, float]:
+        return self.tallies.of(metric)
+
+    def sum(self, metric: Metric, **labels: str) -> float | None:
+        return self.registry.get_sample_value(f"{metric.name}_sum", labels)
+
+
+def report(**more: Any) -> BatchReport:
+    return BatchReport(**{"version": 9, "offsets": 7, "files": {"public.orders": file()}, "seconds": 0.5, **more})
+
+
+class TestFeed:
+    def test_files_and_rows_by_table_and_marker(self) -> None:
+        fed = Fed()
+        fed.feed.on_batch(report(), None)
+        fed.feed.on_batch(report(files={"public.orders": file(sequence=4, rows={"2": 1})}), None)
+        assert fed.counted(catalogue.ROWS_LANDED) == {
+            ("public.orders", "4"): 2,
+            ("public.orders", "none"): 5,
+            ("public.orders", "2"): 1,
+        }
+        assert fed.counted(catalogue.FILES_LANDED) == {("public.orders",): 2}
+        assert fed.counted(catalogue.BYTES_LANDED) == {("public.orders",): 2_000}
+        assert fed.sum(catalogue.FILE_ROWS) == 8
+        assert fed.sum(catalogue.FILE_BYTES) == 2_000
+        assert fed.sum(catalogue.BATCH_SECONDS) == 1.0
+        assert fed.feed.times.of("public.orders") == {3: NOON_MS, 4: NOON_MS}
+
+    def test_a_range_that_was_landed_already_is_a_success_and_nothing_else(self) -> None:
+        fed = Fed()
+        fed.feed.on_batch(BatchReport(version=None), None)
+        assert fed.feed.last_success_ms == NOON_MS
+        assert fed.sum(catalogue.BATCH_SECONDS) == 0
+
+    def test_a_catch_up_counts_files_but_is_no_batch_of_the_stream(self) -> None:
+        fed = Fed()
+        fed.feed.on_batch(report(table="public.orders"), None)
+        assert fed.counted(catalogue.FILES_LANDED) == {("public.orders",): 1}
+        assert fed.sum(catalogue.BATCH_SECONDS) == 0
+
+    def test_counters_by_reason(self) -> None:
+        fed = Fed()
+        counters = {
+            "records": 9,
+            "skipped.tombstone": 3,
+            "dead_letters.not_json": 2,
+            "dead_letters.unavailable_value": 1,
+            "unavailable.earlier_row": 4,
+            "schema_changes.column_added": 1,
+            "position_resets": 1,
+        }
+        fed.feed.on_batch(report(figures=BatchFigures(counters=counters)), None)
+        assert fed.counted(catalogue.RECORDS_SKIPPED) == {("tombstone",): 3}
+        assert fed.counted(catalogue.DEAD_LETTERS) == {("not_json",): 2, ("unavailable_value",): 1}
+        assert fed.counted(catalogue.DECODE_FAILURES) == {("not_json",): 2}
+        assert fed.counted(catalogue.UNAVAILABLE_VALUES) == {("earlier_row",): 4}
+        assert fed.counted(catalogue.SCHEMA_CHANGES) == {("column_added", "followed"): 1}
+        assert fed.counted(catalogue.POSITION_RESETS) == {(): 1}
+
+    def test_records_events_and_their_age(self) -> None:
+        fed = Fed()
+        partitions = (
+            PartitionResult("orders", 0, 9, ops={"create": 7}, oldest_ms=NOON_MS - 8_000, newest_ms=NOON_MS - 1_000),
+            PartitionResult("users", 0, 0),
+        )
+        state = ledger(table(source_ms=NOON_MS - 1_400))
+        fed.feed.on_batch(report(figures=BatchFigures({Stage.PLAN: 0.25}, {}, partitions)), state)
+        assert fed.counted(catalogue.RECORDS_READ) == {("orders",): 9, ("users",): 0}
+        assert fed.counted(catalogue.EVENTS_CONSUMED) == {("orders", "create"): 7}
+        assert fed.sum(catalogue.RECORD_TO_FILE_SECONDS) == 8
+        assert fed.sum(catalogue.STAGE_SECONDS, stage="plan") == 0.25
+        assert fed.feed.source_seconds == {"public.orders": 0.4}
+
+    def test_parks_are_counted_however_they_came_about_but_not_those_from_before_the_start(self) -> None:
+        fed = Fed()
+        before = ledger(table("users", stop=parked()))
+        fed.feed.on_state(before)
+        fed.feed.on_state(
+            ledger(
+                table("users", stop=parked()),
+                table("orders", stop=parked("zone:sequence_conflict")),
+                table("carts", stop=parked("type_changed")),
+            )
+        )
+        fed.feed.on_state(ledger(table("users")))
+        fed.feed.on_state(before)
+        assert fed.counted(catalogue.PARKS) == {
+            ("zone:sequence_conflict",): 1,
+            ("type_changed",): 1,
+            ("truncate",): 1,
+        }
+        assert fed.counted(catalogue.LEDGER_CONFLICTS) == {("sequence_conflict",): 1}
+        assert fed.counted(catalogue.SCHEMA_CHANGES) == {("type_changed", "parked"): 1}
+
+    def test_failures_by_kind_and_a_fence_as_a_conflict(self) -> None:
+        fed = Fed()
+        fed.feed.on_failure(Transient("no answer", remedy="wait"))
+        fed.feed.on_error(FencedError("another driver", remedy="leave it"))
+        assert fed.counted(catalogue.RETRIED_FAILURES) == {("Transient",): 1}
+        assert fed.counted(catalogue.LEDGER_CONFLICTS) == {("fenced",): 1}
+
+
+class TestStages:
+    def ticks(self) -> Iterator[float]:
+        yield from (0.0, 1.0, 5.0, 7.5)
+
+    def test_a_stage_that_is_entered_again_adds_up_and_one_that_fails_counts(self) -> None:
+        ticks = self.ticks()
+        stages = Stages(clock=lambda: next(ticks))
+        with stages.measured(Stage.PLAN):
+            pass
+        with pytest.raises(ValueError, match="boom"), stages.measured(Stage.PLAN):
+            raise ValueError("boom")
+        assert stages.seconds == {Stage.PLAN: 3.5}
+
+    def test_figures_add_what_tables_count_to_the_ledger_s_counters(self) -> None:
+        results = Results(
+            (TableResult("public.orders", table(), figures={"unavailable.null": 2}),), (PartitionResult("t", 0, 3),)
+        )
+        figures = BatchFigures.of(Stages(), {"records": 3}, results)
+        assert figures == BatchFigures({}, {"records": 3, "unavailable.null": 2}, results.partitions)
+        assert BatchFigures.beside({}, results) == BatchFigures({}, {"unavailable.null": 2}, ())
+
+
+class TestBuild:
+    def test_the_commit_is_that_of_the_working_tree(self, tmp_path: Path) -> None:
+        assert commit_of(tmp_path) == UNKNOWN
+        git = tmp_path / ".git"
+        (git / "refs/heads").mkdir(parents=True)
+        (git / "HEAD").write_text("ref: refs/heads/main\n")
+        assert commit_of(tmp_path) == UNKNOWN
+        (git / "packed-refs").write_text("# pack-refs\nabc123 refs/heads/main\n")
+        assert commit_of(tmp_path) == "abc123"
+        (git / "refs/heads/main").write_text("def456\n")
+        assert commit_of(tmp_path) == "def456"
+        (git / "HEAD").write_text("789abc\n")
+        assert commit_of(tmp_path) == "789abc"
+
+    def test_an_image_names_its_commit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(COMMIT_VARIABLE, "0123456789abcdef")
+        build = this_build()
+        assert build.commit == "0123456789ab"
+        assert build.spark.startswith("4.")

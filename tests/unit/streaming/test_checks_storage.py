@@ -1,0 +1,85 @@
+"""What `check` says of a storage's promises and clock, and of whose the landing zone is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from connectors.landing_zone.ledger.owner import OWNER_FILE, ensure_owner
+from connectors.landing_zone.ledger.state import LedgerState
+from connectors.landing_zone.storage.local import LocalStorage
+from connectors.landing_zone.storage.protocol import Entry
+from streaming.checks import Verdict
+from streaming.checks.storage import PROOF_FOLDER, check_owner, check_storage
+from tests.unit.landing_zone.memory_storage import Fault as StorageFault
+from tests.unit.landing_zone.memory_storage import MemoryStorage, Request
+from tests.unit.streaming.checked import EMPTY, said, verdicts
+from tests.unit.streaming.landed_shop import two_batches
+
+
+class Skewed(MemoryStorage):
+    """A storage whose clock is off by so many seconds."""
+
+    apart = 0.0
+
+    def stat(self, path: str) -> Entry | None:
+        entry = super().stat(path)
+        return None if entry is None else replace(entry, modified=1_000.0 + self.apart)
+
+
+class TestStorage:
+    def test_promises_are_proven_by_doing_and_leave_nothing(self, tmp_path: Path) -> None:
+        storage = LocalStorage(tmp_path / "zone")
+        assert verdicts(check_storage("landing zone", storage)) == [
+            ("landing zone", "ok"),
+            ("landing zone clock", "ok"),
+        ]
+        assert storage.list(PROOF_FOLDER) == []
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+    def test_a_promise_that_is_not_kept_is_a_problem(self) -> None:
+        def refuse(request: Request) -> StorageFault | None:
+            return StorageFault.FAIL if request.method == "rename_if_absent" else None
+
+        checks = list(check_storage("state", MemoryStorage(hook=refuse)))
+        assert verdicts(checks) == [("state rename if absent", "problem"), ("state rename condition", "problem")]
+        assert checks[0].detail.endswith(": The storage did not answer")
+
+    @pytest.mark.parametrize(("apart", "verdict"), [(-30.0, "ok"), (3_600.0, "warning"), (-3_600.0, "warning")])
+    def test_clocks_that_differ_are_a_warning(self, apart: float, verdict: str) -> None:
+        storage = Skewed()
+        storage.apart = apart
+        clock = list(check_storage("state", storage, lambda: 1_000.0))[-1]
+        assert (clock.subject, clock.verdict.value) == ("state clock", verdict)
+        if verdict == "warning":
+            assert clock.detail.startswith("the storage's clock and this machine's differ by ")
+
+    def test_a_zone_of_nobody_is_taken_by_the_first_run(self) -> None:
+        assert said(check_owner(MemoryStorage(), EMPTY)) == [
+            ("owner", "ok", "the landing zone belongs to nobody yet; the first run takes it")
+        ]
+
+    def test_a_zone_of_this_ledger(self, tmp_path: Path) -> None:
+        shop = two_batches(tmp_path)
+        ensure_owner(shop.zone, shop.ledger.state.ledger_id, "shop")
+        assert verdicts(check_owner(shop.zone, shop.ledger.state)) == [("owner", "ok")]
+
+    def test_a_zone_of_another_ledger_is_a_problem(self) -> None:
+        zone = MemoryStorage()
+        ensure_owner(zone, "theirs", "other")
+        [check] = check_owner(zone, EMPTY)
+        assert (check.verdict, check.detail) == (
+            Verdict.PROBLEM,
+            "the landing zone belongs to the ledger theirs of source other; there is none at the state's place",
+        )
+        [check] = check_owner(zone, LedgerState("ours", 3, 1, "run"))
+        assert check.detail.endswith("; this one is ours")
+
+    def test_foreign_files_or_a_broken_owner_file_are_a_problem(self, tmp_path: Path) -> None:
+        zone = two_batches(tmp_path).zone
+        [check] = check_owner(zone, EMPTY)
+        assert check.detail.startswith("The ledger is empty, but the landing zone holds files up to number 2")
+        zone.put(OWNER_FILE, b"?")
+        assert verdicts(check_owner(zone, EMPTY)) == [("owner", "problem")]

@@ -1,0 +1,75 @@
+"""A folder that somebody else made in the table's place while it is rebuilt is never removed."""
+
+from __future__ import annotations
+
+import pytest
+
+from connectors.landing_zone.ledger.state import TableStatus
+from connectors.landing_zone.requests import Action, new_request
+from tests.unit.landing_zone.memory_storage import Disk
+from tests.unit.landing_zone.memory_storage import Request as StorageRequest
+from tests.unit.streaming.landed_shop import row
+from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, World, shop
+
+
+class TestForeignFolders:
+    def test_a_folder_that_appears_while_the_table_has_none_stops_it(self, world: World) -> None:
+        shop(world)
+        world.release_wait = 120.0
+        world.ask()
+        world.driver().drain()
+        place(world.zone, "public.schema/orders/00000000000000000001.parquet")
+
+        world.now_ms += 120_000
+        world.driver().drain()
+
+        parked = world.table.parked
+        assert parked is not None
+        assert (world.table.status, parked.reason) == (TableStatus.PARKED, "zone:foreign_folder")
+        assert parked.message.startswith(
+            "The bridge has removed the table's folder for a rebuild, and something else has made it anew"
+        )
+        assert parked.remedy == (
+            f"find out who writes there and stop it; if the folder may go, `cdc-bridge resync CONFIG {NAME}`"
+        )
+        assert "public.schema/orders/00000000000000000001.parquet" in world.zone.files
+        assert world.rows(OTHER_NAME) == [row(1), row(2)]
+        world.release_wait = 0.0
+        world.ask(new_request(Action.RESYNC, now_ms=2, by="ann@home", table=NAME))
+        world.live()
+        assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+    def test_a_folder_that_takes_the_tables_place_at_the_last_moment_is_not_removed(self, world: World) -> None:
+        shop(world)
+        world.ask()
+
+        def replaced(request: StorageRequest) -> None:
+            if request.method == "delete_folder":
+                for path in [path for path in world.zone.files if path.startswith("public.schema/orders/")]:
+                    del world.zone.files[path]
+                place(world.zone, "public.schema/orders/00000000000000000009.parquet")
+
+        world.driver(replaced).drain()
+        assert world.table.parked is not None
+        assert world.table.parked.reason == "zone:foreign_folder"
+        assert "public.schema/orders/00000000000000000009.parquet" in world.zone.files
+
+    def test_a_driver_that_slept_removes_nothing_of_the_next_ones(self, world: World) -> None:
+        shop(world)
+        world.ask()
+        nested: list[StorageRequest] = []
+
+        def overtaken(request: StorageRequest) -> None:
+            if request.method == "delete_folder" and not nested:
+                nested.append(request)
+                world.live()
+
+        with pytest.raises(Exception, match="Another driver owns this landing zone"):
+            world.driver(overtaken).drain()
+        assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+
+def place(disk: Disk, path: str) -> None:
+    """Somebody else's file."""
+    disk.write(path, b"somebody else's")
+    disk.modified[path] = 0.0

@@ -1,0 +1,139 @@
+"""A table without a key is rebuilt by a blocking snapshot, and none of its rows lands twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from connectors.kafka.signals import INITIAL_SNAPSHOT, SnapshotKind
+from connectors.kafka.signals import SnapshotProgress as Progress
+from connectors.landing_zone.ledger.state import RebuildKind, TableStatus
+from connectors.landing_zone.requests import Action, new_request
+from streaming.policies import OnMissingKey
+from tests.support.records import Table
+from tests.unit.streaming.landed_shop import TOPIC, row
+from tests.unit.streaming.rebuild_world import NAME, World
+
+
+class TestKeyless:
+    @pytest.fixture(autouse=True)
+    def _append(self, world: World) -> None:
+        world.policies = {"on_missing_key": OnMissingKey.APPEND}
+
+    keyless = Table(TOPIC, key=())
+
+    def test_a_blocking_snapshot_fills_it_and_what_came_before_is_in_it(self, world: World) -> None:
+        keyless = self.keyless
+        world.send(keyless.read(row(1), 10), keyless.create(row(2), 20))
+        world.live()
+        world.ask()
+        world.driver().drain()
+        [(_, signal)] = world.signals.values()
+        assert signal.kind is SnapshotKind.BLOCKING
+        world.send(keyless.create(row(3), 30))
+        world.snapshot = (keyless.read(row(1), 40), keyless.read(row(2), 40), keyless.read(row(3), 40))
+        world.live()
+        world.send(keyless.create(row(4), 50))
+        world.live()
+        assert world.rows() == [row(1), row(2), row(3), row(4)]
+        assert world.table.status is TableStatus.STREAMING
+
+    def test_a_blocking_snapshot_that_nobody_asked_for_parks_it_before_a_row_is_doubled(self, world: World) -> None:
+        keyless = self.keyless
+        world.send(keyless.read(row(1), 10), keyless.create(row(2), 20))
+        world.live()
+        world.send(keyless.read(row(1), 40), keyless.read(row(2), 40), keyless.create(row(3), 41))
+        world.live()
+        assert world.table.parked is not None
+        assert (world.table.parked.reason, world.table.parked.offset) == ("second_snapshot", 2)
+        assert world.rows() == [row(1), row(2)]
+
+    def test_a_second_initial_snapshot_rebuilds_it_although_it_has_streamed(self, world: World) -> None:
+        keyless, again = self.keyless, Table(TOPIC, key=(), run="run-2")
+        world.send(keyless.read(row(1), 10), keyless.create(row(2), 20))
+        world.live()
+        world.send(again.read(row(2), 40), again.create(row(3), 41))
+        world.live()
+        assert (world.table.generation, world.rows()) == (2, [row(2), row(3)])
+
+    def test_one_that_is_paused_while_it_waits_for_its_snapshot_takes_it_up_when_it_goes_on(self, world: World) -> None:
+        world.policies = {"on_missing_key": OnMissingKey.APPEND}
+        keyless = Table(TOPIC, key=())
+        world.send(keyless.read(row(1), 10), keyless.create(row(3), 20))
+        world.live()
+        world.ask()
+        world.driver().drain()
+        assert world.table.status is TableStatus.FILLING
+        world.ask(new_request(Action.PAUSE, now_ms=2, by="ann@home", table=NAME))
+        world.driver().drain()
+        world.send(keyless.create(row(4), 25))  # the blocking snapshot, which begins behind it, contains it
+        world.snapshot = (keyless.read(row(1), 30), keyless.read(row(3), 30), keyless.read(row(4), 30))
+        world.answer_signals()
+        world.driver().drain()
+        world.ask(new_request(Action.RESUME, now_ms=3, by="ann@home", table=NAME))
+        world.live()
+        assert (world.table.status, world.table.parked) == (TableStatus.STREAMING, None)
+        assert world.rows() == [row(1), row(3), row(4)]
+
+    @pytest.mark.parametrize("paused", [True, False])
+    def test_it_does_not_begin_anew_while_its_snapshot_may_be_on_its_way(self, world: World, paused: bool) -> None:
+        keyless = self.keyless
+        world.send(keyless.read(row(1), 10), keyless.create(row(2), 20))
+        world.live()
+        world.ask()
+        world.driver().drain()
+        world.send(keyless.read(row(1), 30))  # the blocking snapshot has begun
+        world.driver().drain()
+        if paused:
+            world.ask(new_request(Action.PAUSE, now_ms=2, by="ann@home", table=NAME))
+            world.driver().drain()
+        before, files = world.table, world.files()
+        again = new_request(Action.RESYNC, now_ms=3, by="ann@home", table=NAME, arguments={"restart": "yes"})
+        world.ask(again)
+        world.driver().do_chores()
+        answer = world.answered(again)
+        assert (answer.accepted, answer.message) == (
+            False,
+            f"{NAME} has no key, and Debezium has not said yet that the snapshot which it was asked for is over: the "
+            "rows of a second one would land beside those of the first",
+        )
+        assert answer.remedy.startswith("wait until `cdc-bridge status` shows the table streaming")
+        assert (world.table, world.files()) == (before, files)
+
+        world.answer_signals()  # Debezium says now that it is over
+        later = new_request(Action.RESYNC, now_ms=4, by="ann@home", table=NAME, arguments={"restart": "yes"})
+        world.ask(later)
+        world.driver().do_chores()
+        answer = world.answered(later)
+        assert answer.accepted
+
+    def test_an_empty_snapshot_lets_what_was_passed_over_land(self, world: World) -> None:
+        keyless = self.keyless
+        world.send(keyless.create(row(1), 20))
+        world.live()
+        world.ask()
+        world.driver().drain()
+        world.answer_signals()
+        world.send(keyless.create(row(3), 60))
+        world.live()
+        assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(3)])
+
+
+def test_a_blocking_snapshot_of_another_table_is_not_taken_for_ours(world: World) -> None:
+    world.policies = {"on_missing_key": OnMissingKey.APPEND}
+    keyless = Table(TOPIC, key=())
+    world.send(keyless.read(row(1), 10))
+    world.live()
+    world.ask()
+    world.driver().drain()
+    world.notify(
+        Progress.TABLE_SCAN_COMPLETED,
+        "x",
+        INITIAL_SNAPSHOT,
+        scanned_collection="public.users",
+        status="SUCCEEDED",
+    )
+    world.notify(Progress.COMPLETED, "x", INITIAL_SNAPSHOT)
+    world.driver().drain()
+    rebuild = world.table.rebuild
+    assert rebuild is not None
+    assert (world.table.status, rebuild.kind, rebuild.keyless) == (TableStatus.FILLING, RebuildKind.SNAPSHOT, True)

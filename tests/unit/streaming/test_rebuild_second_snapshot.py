@@ -1,0 +1,57 @@
+"""A second initial snapshot begins the table anew, so that rows deleted in between vanish."""
+
+from __future__ import annotations
+
+from connectors.landing_zone.ledger.state import TableStatus
+from tests.support.records import Table
+from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
+from tests.unit.streaming.rebuild_world import World
+
+SECOND_RUN = Table(TOPIC, run="run-2")
+
+
+class TestSecondSnapshot:
+    def test_rows_deleted_in_between_vanish(self, world: World) -> None:
+        world.send(ORDERS.read(row(1), 10), ORDERS.read(row(2, "deleted unseen"), 10), ORDERS.create(row(3), 20))
+        world.live()
+        world.send(SECOND_RUN.read(row(1, "now"), 90), SECOND_RUN.read(row(3), 90), SECOND_RUN.create(row(4), 91))
+        world.live()
+        assert world.rows() == [row(1, "now"), row(3), row(4)]
+        table = world.table
+        assert (table.generation, table.status, table.first_run) == (2, TableStatus.STREAMING, "run-2")
+        assert world.signals == {}
+
+    def test_a_lagging_partition_begins_with_the_new_run(self, world: World) -> None:
+        first = (ORDERS.at(0).read(row(1), 10), ORDERS.at(1).read(row(2), 10), ORDERS.at(1).create(row(3), 20))
+        world.send(*first, ORDERS.at(0).create(row(4), 21))
+        world.live()
+        second = SECOND_RUN
+        world.send(second.at(0).read(row(1), 90), second.at(0).create(row(6), 92))
+        world.live()
+        # What the old run said of partition 1 comes late, then what the new one says of it.
+        world.send(ORDERS.at(1).update(row(3, "deleted unseen"), 22), second.at(1).read(row(2), 90))
+        world.live()
+        assert world.rows() == [row(1), row(2), row(6)]
+
+    def test_a_partition_without_rows_of_the_snapshot_begins_with_a_later_run(self, world: World) -> None:
+        world.send(ORDERS.at(0).read(row(1), 10), ORDERS.at(1).read(row(2), 10), ORDERS.at(0).create(row(4), 21))
+        world.live()
+        world.send(SECOND_RUN.at(0).read(row(1), 90))
+        world.live()
+        third = Table(TOPIC, run="run-3")
+        world.send(ORDERS.at(1).update(row(2, "late"), 22), third.at(1).create(row(7), 95))
+        world.live()
+        assert world.rows() == [row(1), row(7)]
+
+    def test_without_a_run_only_a_new_snapshot_helps(self, world: World) -> None:
+        nameless = Table(TOPIC, run=None)
+        world.takes_signals = False
+        world.send(
+            nameless.at(0).read(row(1), 10), nameless.at(1).create(row(2), 20), nameless.at(0).create(row(3), 21)
+        )
+        world.live()
+        world.send(nameless.at(0).read(row(1), 90))
+        world.live()
+        parked = world.table.parked
+        assert parked is not None
+        assert (world.table.status, parked.reason, parked.rebuild) == (TableStatus.PARKED, "ambiguous_snapshot", None)
