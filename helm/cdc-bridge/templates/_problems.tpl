@@ -1,0 +1,178 @@
+{{/* What the values say that can't be: each one a line, with its place and what to do. What the schema can say well is
+left to it. */}}
+
+{{- define "cdc-bridge.refuse" -}}
+{{- $lines := include "cdc-bridge.problems" . | splitList "\n" | compact -}}
+{{- if $lines -}}
+{{- $count := eq (len $lines) 1 | ternary "1 problem" (printf "%d problems" (len $lines)) -}}
+{{- fail (printf "\n\nThe values have %s:\n%s\n" $count (join "\n" $lines)) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "cdc-bridge.problems" -}}
+{{- if not .Values.sources }}
+  - sources is empty: name at least one source database, with its settings under sources.<name>.settings
+{{- end }}
+{{- $zones := dict }}
+{{- $facts := .Files.Get "files/settings.json" | fromJson }}
+{{- range $name, $own := .Values.sources }}
+{{- if not (regexMatch "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" $name) }}
+  - sources[{{ quote $name }}] can't be part of Kubernetes' names: use up to 63 lower-case letters, digits and dashes, with a letter or digit at both ends; settings.name may be anything else
+{{- else }}
+{{- $source := include "cdc-bridge.source" (dict "root" $ "name" $name) | fromYaml }}
+{{- $scope := dict "facts" $facts "source" $source "own" ($own | default dict) "at" (printf "sources.%s" $name) }}
+{{- include "cdc-bridge.problems.pod" $scope }}
+{{- include "cdc-bridge.problems.settings" $scope }}
+{{- include "cdc-bridge.problems.secrets" $scope }}
+{{- include "cdc-bridge.problems.places" $scope }}
+{{- include "cdc-bridge.problems.spark" $scope }}
+{{- $zone := dig "landing_zone" "url" "" $source.settings | toString | trimSuffix "/" }}
+{{- if and $zone (hasKey $zones $zone) }}
+  - sources.{{ $name }}.settings.landing_zone.url is that of sources.{{ index $zones $zone }}, too: a landing zone has one bridge; give each its own mirrored database
+{{- end }}
+{{- $_ := set $zones $zone $name }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "cdc-bridge.problems.pod" -}}
+{{- $source := .source }}
+{{- if hasKey .own "replicas" }}
+  - {{ .at }}.replicas can't be set: a landing zone has one writer; for more throughput set executors.enabled and executors.instances
+{{- end }}
+{{- if hasKey $source.persistence "enabled" }}
+  - {{ .at }}.persistence.enabled can't be set: the checkpoint always has a volume that outlives the pod; remove it, and choose the volume by size, storageClass or existingClaim
+{{- end }}
+{{- if not (or $source.serviceAccount.create $source.serviceAccount.name) }}
+  - {{ .at }}.serviceAccount.name is required where serviceAccount.create is false: name the service account to use
+{{- end }}
+{{- if and $source.workloadIdentity.enabled $source.serviceAccount.create (not $source.workloadIdentity.clientId) }}
+  - {{ .at }}.workloadIdentity.clientId is required: write the client id of the managed identity or application that the service account is federated with
+{{- end }}
+{{- if lt (int $source.terminationGracePeriodSeconds) 60 }}
+  - {{ .at }}.terminationGracePeriodSeconds is {{ int $source.terminationGracePeriodSeconds }}: a micro-batch in hand would be cut off and done again; give it at least 60 seconds, longer than the longest micro-batch
+{{- end }}
+{{- $limit := dig "limits" "memory" "" $source.resources }}
+{{- $heap := dig "spark" "driver_memory" "1GiB" $source.settings }}
+{{- if $limit }}
+{{- if lt (include "cdc-bridge.mebibytes" $limit | int) (add (include "cdc-bridge.mebibytes" $heap | int) 512 | int) }}
+  - {{ .at }}.resources.limits.memory is {{ $limit }}, but settings.spark.driver_memory alone takes {{ $heap }}: leave 512Mi or more for Python workers, about 400Mi for each core
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "cdc-bridge.problems.settings" -}}
+{{- $scope := . }}
+{{- $settings := .source.settings }}
+{{- range .facts.required }}
+{{- $parts := splitList "." .path }}
+{{- $there := or .always (include "cdc-bridge.at" (dict "in" $settings "path" (join "." (initial $parts)))) }}
+{{- $found := include "cdc-bridge.at" (dict "in" $settings "path" .path) }}
+{{- if and $there (not $found) (not $scope.source.envFrom) (not (include "cdc-bridge.variable" (dict "env" $scope.source.env "path" .path))) }}
+  - {{ $scope.at }}.settings.{{ .path }} is required: {{ .description }} Write it there, under defaults.settings, or as {{ include "cdc-bridge.variableName" .path }} under env
+{{- end }}
+{{- end }}
+{{- $kafka := $settings.kafka | default dict }}
+{{- $byVariable := or .source.envFrom (include "cdc-bridge.variable" (dict "env" .source.env "path" "kafka.topics")) (include "cdc-bridge.variable" (dict "env" .source.env "path" "kafka.pattern")) }}
+{{- if not (or $kafka.topics $kafka.pattern $byVariable) }}
+  - {{ .at }}.settings.kafka.topics is required (or pattern): name the topics to read
+{{- end }}
+{{- if and $kafka.topics $kafka.pattern }}
+  - {{ .at }}.settings.kafka.pattern can't be set together with topics: keep one of the two
+{{- end }}
+{{- if or (not $settings.http.port) (hasPrefix "127." (toString $settings.http.host)) (eq (toString $settings.http.host) "localhost") }}
+  - {{ .at }}.settings.http has to let probes and metrics in from outside of the pod: remove host, and give port a number or remove it
+{{- end }}
+{{- end -}}
+
+{{- define "cdc-bridge.problems.secrets" -}}
+{{- $scope := . }}
+{{- $remedy := "put it into a secret, and name that under secretFiles (and its file under settings) or under env" }}
+{{- range .facts.secrets }}
+{{- $variable := include "cdc-bridge.variableName" . }}
+{{- if include "cdc-bridge.at" (dict "in" $scope.source.settings "path" .) }}
+  - {{ $scope.at }}.settings.{{ . }} is a secret, which everybody could read in a ConfigMap: {{ $remedy }} as {{ $variable }}
+{{- end }}
+{{- range $scope.source.env }}
+{{- if and (eq .name $variable) .value }}
+  - {{ $scope.at }}.env has a value for {{ .name }}, which everybody could read in the pod: give it valueFrom.secretKeyRef instead
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range .source.env }}
+{{- if and (eq .name "AZURE_CLIENT_SECRET") .value }}
+  - {{ $scope.at }}.env has a value for AZURE_CLIENT_SECRET, which everybody could read in the pod: give it valueFrom.secretKeyRef, or use workloadIdentity
+{{- end }}
+{{- end }}
+{{- range $path := list "kafka.client" "kafka.spark" "spark.conf" }}
+{{- $parts := splitList "." $path }}
+{{- range $key, $value := dig (first $parts) (last $parts) (dict) $scope.source.given }}
+{{- if regexMatch "(?i)password|passwd|secret|jaas|account[.]?key|access[.]?key" $key }}
+  - {{ $scope.at }}.settings.{{ $path }}[{{ quote $key }}] looks like a secret, which everybody could read in a ConfigMap: {{ $remedy }} as {{ include "cdc-bridge.variableName" $path }}, a JSON object
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "cdc-bridge.problems.places" -}}
+{{- $scope := . }}
+{{- range .facts.files }}
+{{- $file := include "cdc-bridge.at" (dict "in" $scope.source.settings "path" .) }}
+{{- $folder := regexFind "^/run/secrets/cdc-bridge/[^/]+" $file | base }}
+{{- if and (hasPrefix "/run/secrets/cdc-bridge/" $file) (not (hasKey $scope.source.secretFiles $folder)) }}
+  - {{ $scope.at }}.settings.{{ . }} is a file of {{ quote $folder }}, which secretFiles doesn't have: add it there, with the name of the secret
+{{- end }}
+{{- end }}
+{{- if not (hasPrefix "/var/lib/cdc-bridge/" (toString .source.settings.state.checkpoint)) }}
+  - {{ .at }}.settings.state.checkpoint lies outside of the volume: name a folder below /var/lib/cdc-bridge, or remove the key
+{{- end }}
+{{- range $path := list "landing_zone.url" "state.url" }}
+{{- $url := include "cdc-bridge.at" (dict "in" $scope.source.settings "path" $path) }}
+{{- if hasPrefix "file://" $url }}
+{{- $place := trimPrefix "file://" $url }}
+{{- $mounted := and (not $scope.source.executors.enabled) (hasPrefix "/var/lib/cdc-bridge/" $place) }}
+{{- range $scope.source.extraVolumeMounts }}
+{{- if hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) (printf "%s/" $place) }}{{ $mounted = true }}{{ end }}
+{{- end }}
+{{- if not $mounted }}
+  - {{ $scope.at }}.settings.{{ $path }} is a folder that no volume is mounted at{{ if $scope.source.executors.enabled }}, in executors, too{{ end }}: write an abfss:// URL, or mount a volume there with extraVolumes and extraVolumeMounts
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "cdc-bridge.problems.spark" -}}
+{{- $executors := .source.executors }}
+{{- $master := dig "spark" "master" "" .source.given }}
+{{- if and $executors.enabled $master (not (hasPrefix "k8s://" $master)) }}
+  - {{ .at }}.settings.spark.master is {{ $master }}, which has no pods as executors: remove it, or set executors.enabled to false
+{{- end }}
+{{- if and (not $executors.enabled) (hasPrefix "k8s://" $master) }}
+  - {{ .at }}.settings.spark.master is {{ $master }}, but the pod may not ask for executors: remove it, and set executors.enabled to true
+{{- end }}
+{{- if gt (int $executors.dynamicAllocation.min) (int $executors.dynamicAllocation.max) }}
+  - {{ .at }}.executors.dynamicAllocation.min is more than max: lower min or raise max
+{{- end }}
+{{- end -}}
+
+{{/* The text of a value at a dotted path, empty where there is none. Takes (dict "in" map "path" "a.b"). */}}
+{{- define "cdc-bridge.at" -}}
+{{- $node := .in -}}
+{{- range splitList "." .path -}}
+{{- if kindIs "map" $node }}{{ $node = get $node . }}{{ else }}{{ $node = "" }}{{ end -}}
+{{- end -}}
+{{- if $node }}{{ kindIs "map" $node | ternary "there" (toString $node) }}{{ end -}}
+{{- end -}}
+
+{{/* CDC_BRIDGE_KAFKA__BOOTSTRAP_SERVERS for kafka.bootstrap_servers. */}}
+{{- define "cdc-bridge.variableName" -}}
+CDC_BRIDGE_{{ . | upper | replace "." "__" }}
+{{- end -}}
+
+{{/* Not empty where the environment gives a key, or a section around it. Takes (dict "env" list "path" "a.b"). */}}
+{{- define "cdc-bridge.variable" -}}
+{{- $full := include "cdc-bridge.variableName" .path -}}
+{{- range .env -}}
+{{- if or (eq (upper .name) $full) (hasPrefix (printf "%s__" (upper .name)) $full) }}given{{ end -}}
+{{- end -}}
+{{- end -}}

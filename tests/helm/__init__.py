@@ -1,0 +1,1 @@
+"""The Helm chart: rendered by helm itself, read as plain values, judged without a cluster."""
