@@ -1,0 +1,44 @@
+"""What the image installs is what the tests ran with: the same versions, the same files."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from tests.unit.image.scripts import ROOT
+
+PINNED = re.compile(
+    r"^(?P<name>[a-z0-9._-]+)==(?P<version>\S+)(?P<hashes>(?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", re.M
+)
+
+
+def pins(lock: Path) -> dict[str, tuple[str, frozenset[str]]]:
+    """Version and hashes of every package that a lock file names."""
+    text = lock.read_text()
+    found = {
+        match["name"]: (match["version"], frozenset(re.findall(r"sha256:(\w+)", match["hashes"])))
+        for match in PINNED.finditer(text)
+    }
+    assert len(found) == len(re.findall(r"^[a-z0-9].*==", text, re.M))
+    return found
+
+
+def normalised(requirement: str) -> str:
+    name = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert name is not None
+    return re.sub(r"[._]+", "-", name[0]).lower()
+
+
+def test_the_image_installs_a_part_of_what_the_tests_run_with() -> None:
+    whole, runtime = pins(ROOT / "requirements.lock"), pins(ROOT / "requirements-runtime.lock")
+    assert {name: pin for name, pin in runtime.items() if whole.get(name) != pin} == {}
+    assert set(runtime) < set(whole)
+
+
+def test_the_image_gets_every_dependency_and_none_of_the_development_tools() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    runtime = set(pins(ROOT / "requirements-runtime.lock"))
+    assert {normalised(one) for one in project["dependencies"]} - runtime == set()
+    development = {normalised(one) for one in project["optional-dependencies"]["dev"]}
+    assert development & runtime == set()
