@@ -33,6 +33,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # How long an example takes says nothing of the code while other workers have the cores.
     hypothesis.settings.register_profile("workers", deadline=None)
     hypothesis.settings.load_profile("workers")
+    # A worker is told the width of the terminal that pytest runs in, and the commands would obey it.
+    os.environ.pop("COLUMNS", None)
 
 
 @pytest.fixture(scope="session")

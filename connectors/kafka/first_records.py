@@ -22,12 +22,11 @@ def first_timestamps(
 
     Args:
         places: topic, partition, offset; several offsets of one partition are looked at one after the other.
-        timeout: seconds for all of them together. What has not come by then is left out, and so is what Kafka does not
-            hold any more and a partition that ends there.
+        timeout: seconds for all of them together. What has not come by then is left out, be it that no broker answers,
+            and so is what Kafka does not hold any more and a partition that ends there.
 
     Raises:
-        BrokerUnavailableError: no broker answered.
-        KafkaAccessError: the broker refuses these credentials.
+        KafkaAccessError, KafkaRequestError: the broker refuses the request.
     """
     rounds = list(_rounds(places))
     if not rounds:

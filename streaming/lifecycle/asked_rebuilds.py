@@ -102,8 +102,10 @@ class AskedRebuilds:
     def _was_asked_for(self, table: TableState, parked: Parked) -> bool:
         """Whether Debezium has told that the run of these snapshot rows began without an initial snapshot."""
         prefix = self._debezium.prefix_of(table)
-        if prefix is None or not parked.run:
-            return False
+        start = table.run_starts.get(parked.run)
+        taken = start is not None and parked.partition in start.partitions.get(parked.topic, ())
+        if prefix is None or not parked.run or taken:
+            return False  # a table that has parked once more with the rows that it was to take would do so for ever
         self._told.look()
         beginning = beginning_of(parked.run, self._told.of(prefix))
         return beginning is not None and not beginning.snapshot

@@ -203,6 +203,7 @@ BY_THE_SCHEMA: list[tuple[str, Any, str]] = [
         "at '/sources/shop/settings/tables/overrides/0': missing property",
     ),
     ("sources.shop.mode", "Deployment", "at '/sources/shop/mode': value must be one of 'StatefulSet'"),
+    ("sources.shop.image.tag", 1.10, "at '/sources/shop/image/tag': got number, want string"),
     ("sources.shop.image.digest", "sha256:1", "at '/sources/shop/image/digest': 'sha256:1' does not match"),
     (
         "sources.shop.podDisruptionBudget.maxUnavailable",

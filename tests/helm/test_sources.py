@@ -217,3 +217,29 @@ def test_the_check_of_helm_test_has_the_settings_and_secrets_of_its_source() -> 
     mounted = {mount["mountPath"] for mount in container(manifests)["volumeMounts"]}
     assert {mount["mountPath"] for mount in check["volumeMounts"]} == mounted
     assert json.dumps(pod).count("persistentVolumeClaim") == 0, "the bridge has it, and it may be on another node"
+
+
+def test_labels_of_the_values_never_replace_those_that_selectors_use() -> None:
+    mine = {"app.kubernetes.io/component": "mine", "cdc-bridge/source": "mine", "app.kubernetes.io/part-of": "platform"}
+    manifests = rendered({"commonLabels": mine, **one_source(podLabels=mine)})
+    labels = the(manifests, "StatefulSet")["spec"]["template"]["metadata"]["labels"]
+    assert {key: labels[key] for key in mine} == {
+        "app.kubernetes.io/component": "driver",
+        "cdc-bridge/source": "shop",
+        "app.kubernetes.io/part-of": "platform",
+    }
+
+
+def test_pods_are_spread_among_their_like_unless_a_constraint_says_otherwise() -> None:
+    spread = {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway"}
+    own = {**spread, "labelSelector": {"matchExpressions": [{"key": "team", "operator": "Exists"}]}}
+    manifests = rendered(one_source(topologySpreadConstraints=[spread, own]))
+    drivers = {
+        "app.kubernetes.io/name": "cdc-bridge",
+        "app.kubernetes.io/instance": "prod",
+        "app.kubernetes.io/component": "driver",
+    }
+    assert the(manifests, "StatefulSet")["spec"]["template"]["spec"]["topologySpreadConstraints"] == [
+        {**spread, "labelSelector": {"matchLabels": drivers}},
+        own,
+    ]

@@ -1,4 +1,4 @@
-"""What a real run writes to standard error: lines that can be read, found and parsed, and no trace of what is foreseen."""
+"""What a real run writes to standard error: lines that can be read, found and parsed; no trace of what is foreseen."""
 
 from __future__ import annotations
 

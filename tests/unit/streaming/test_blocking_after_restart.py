@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from connectors.kafka.signals import SnapshotProgress as Progress
-from connectors.landing_zone.ledger.state import TableStatus
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import Parked, RebuildKind, RunStart, TableStatus
 from connectors.landing_zone.replay import open_zone, replay
 from streaming.policies import Markers, OnMissingKey
 from tests.support.records import Table
@@ -72,3 +74,25 @@ def test_a_table_without_key_stops_before_its_rows_are_doubled(world: World) -> 
     assert parked is not None
     assert (parked.reason, parked.rebuild, shop.table.generation) == ("second_snapshot", None, 1)
     assert sum(shop.table.rows.values()) == 3
+
+
+def test_a_table_that_parks_with_the_same_rows_once_more_stays_parked(world: World) -> None:
+    shop = streaming(world)
+    shop.told += [told(Progress.SKIPPED, 20_050)]
+    known = RunStart("", {TOPIC: (0,)})
+    parked = Parked(
+        "second_snapshot", "m", "r", TOPIC, 0, 3, resume={TOPIC: {0: 3}}, rebuild=RebuildKind.KAFKA, run=SECOND
+    )
+    driver = shop.driver()
+    again = msgspec.structs.replace(
+        shop.table,
+        status=TableStatus.PARKED,
+        parked=parked,
+        streamed_runs=(FIRST, SECOND),
+        run_starts={**shop.table.run_starts, SECOND: known},
+    )
+    driver.ledger.commit(Draft(tables={NAME: again}))
+    driver.do_chores()
+    left = shop.table.parked
+    assert left is not None
+    assert (left.reason, left.rebuild, len(shop.rows())) == ("ambiguous_snapshot", None, 3)

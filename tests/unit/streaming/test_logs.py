@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from connectors.errors import Terminal
+from streaming.console import show_error, show_unexpected
+from streaming.log_context import about_version
 from streaming.logs import error_facts, log_nothing, log_to_stderr
 from streaming.settings.runtime import LogFormat, LogLevel
 
@@ -56,6 +58,33 @@ def test_a_traceback_is_part_of_the_line(form: LogFormat, capsys: pytest.Capture
     text = json.loads(said)["error"] if form is LogFormat.JSON else said
     assert "Traceback (most recent call last)" in text
     assert "ValueError: boom" in text
+
+
+def test_lines_of_a_batch_have_the_version_that_it_becomes(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(LogFormat.JSON, LogLevel.INFO)
+    log = logging.getLogger("streaming")
+    with about_version(7):
+        log.info("in the batch")
+        log.info("of another", extra={"facts": {"version": 6}})
+    log.info("behind it")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line.get("version") for line in lines] == [7, 6, None]
+
+
+def test_an_error_of_a_process_that_logs_json_is_a_line_of_its_log(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(LogFormat.JSON, LogLevel.INFO)
+    show_error(Terminal("gone", remedy="look", topic="orders"), as_json=False)
+    show_unexpected(ValueError("odd"), as_json=False, debug=False)
+    show_unexpected(ValueError("odd"), as_json=False, debug=True)
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(line["level"], line["message"].split(".")[0]) for line in lines] == [
+        ("error", "gone [topic=orders]"),
+        ("error", "The bridge met an error that it does not know: odd"),
+        ("error", "The bridge met an error that it does not know: odd"),
+    ]
+    assert (lines[0]["error"], lines[0]["error_topic"], lines[0]["remedy"]) == ("Terminal", "orders", "look")
+    assert lines[1]["error"] == "ValueError"
+    assert lines[2]["error"].endswith("ValueError: odd")
 
 
 def test_the_clients_own_lines_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:

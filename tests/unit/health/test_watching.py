@@ -1,0 +1,206 @@
+"""What the job tells those who watch it, and that none of them can stop it."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from connectors.errors import Terminal, Transient
+from connectors.kafka.loopback import free_ports
+from connectors.landing_zone.errors import FencedError
+from connectors.landing_zone.ledger.draft import Draft
+from streaming.batch import BatchReport
+from streaming.health.server import AddressInUseError
+from streaming.health.state import Work
+from streaming.health.watcher import Watcher, served
+from streaming.listener import Listener, all_of
+from streaming.metrics.kafka_watch import KafkaSource
+from streaming.metrics.lag import Place
+from streaming.query import StopSignal
+from streaming.service import run_bridge
+from streaming.told_chores import ToldChores
+from tests.support.http import Answered, ask
+from tests.unit.landing_zone.ledger_builders import NOON_MS, claimed
+from tests.unit.landing_zone.memory_storage import MemoryStorage
+from tests.unit.metrics.worlds import BUILD, file, kafka, ledger, parked, table
+from tests.unit.streaming.settings_builder import broken, settings
+
+
+class TestListeners:
+    def test_one_that_fails_stops_neither_the_job_nor_the_others(self, caplog: pytest.LogCaptureFixture) -> None:
+        told: list[str] = []
+
+        def broken(waiting: int) -> None:
+            raise ValueError("defect")
+
+        both = all_of(Listener(on_start=broken), Listener(on_start=lambda waiting: told.append(f"{waiting}")))
+        both.on_start(7)
+        both.on_work(Work.BATCH)
+        assert told == ["7"]
+        assert "a listener failed; the job goes on" in caplog.text
+        assert "defect" in caplog.text
+
+    def test_an_interrupt_is_no_failure_of_a_listener(self) -> None:
+        def interrupted(url: str) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            all_of(Listener(on_serve=interrupted)).on_serve("")
+
+
+class Chores:
+    """Chores that commit a version, find nothing, or fail."""
+
+    def __init__(self, do: str, commit: Any) -> None:
+        self._do = do
+        self._commit = commit
+
+    def run(self) -> None:
+        if self._do == "fail":
+            raise Terminal("gone", remedy="look")
+        if self._do == "commit":
+            self._commit()
+
+    def idle(self) -> bool:
+        return self._do == "nothing"
+
+
+class TestChores:
+    def told(self, do: str) -> list[object]:
+        told: list[object] = []
+        state = claimed(MemoryStorage())
+        ticks = iter((0.0, 2.5))
+        listener = Listener(
+            on_work=told.append, on_chores=told.append, on_state=lambda state: told.append(f"version {state.version}")
+        )
+        chores = ToldChores(Chores(do, lambda: state.commit(Draft())), state, listener, clock=lambda: next(ticks))
+        try:
+            chores.run()
+        except Terminal as error:
+            told.append(error.message)
+        assert chores.idle() == (do == "nothing")
+        return told
+
+    def test_work_is_timed_and_a_new_version_is_told(self) -> None:
+        assert self.told("commit") == [Work.CHORES, 2.5, "version 2", Work.WAITING]
+
+    def test_looking_for_work_is_a_sign_of_life_and_nothing_else(self) -> None:
+        assert self.told("nothing") == [Work.CHORES, Work.WAITING]
+
+    def test_after_a_failure_the_driver_waits(self) -> None:
+        assert self.told("fail") == [Work.CHORES, Work.WAITING, "gone"]
+
+
+class Shown:
+    """A watcher, and what its pages answer."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.now = 1_000.0
+        self.watcher = Watcher(settings(**changes), build=BUILD, clock=lambda: self.now, now_ms=lambda: NOON_MS)
+        self.listener = self.watcher.listener
+
+    def ask(self, path: str) -> Answered:
+        answer = self.watcher.pages()[path]("")
+        return Answered(int(answer.status), {"content-type": answer.content_type}, answer.body.decode())
+
+
+class TestWatcher:
+    def test_a_run_from_its_start_to_its_end(self) -> None:
+        shown = Shown()
+        assert [shown.ask(path).status for path in ("/livez", "/readyz", "/startupz")] == [200, 503, 503]
+        shown.listener.on_state(ledger(table(), table("users", stop=parked()), version=7))
+        shown.listener.on_start(12)
+        assert [shown.ask(path).status for path in ("/livez", "/readyz", "/startupz")] == [200, 200, 200]
+        shown.listener.on_work(Work.BATCH)
+        shown.now += 4
+        assert shown.ask("/metrics").value("bridge_batch_in_hand_seconds") == 4
+        shown.listener.on_batch(BatchReport(8, 7, {"public.orders": file()}, seconds=4.0))
+        shown.listener.on_work(Work.WAITING)
+        shown.listener.on_chores(0.5)
+        metrics = shown.ask("/metrics")
+        assert metrics.value("bridge_batch_in_hand_seconds") == 0
+        assert metrics.value("bridge_last_success_timestamp_seconds") == NOON_MS / 1000
+        assert metrics.value("bridge_rows_landed_total", table="public.orders", marker="4") == 2
+        assert metrics.value("bridge_stage_seconds_sum", stage="chores") == 0.5
+        assert metrics.value("bridge_table_parked", table="public.users", reason="truncate") == 1
+        assert (metrics.value("bridge_live"), metrics.value("bridge_ready")) == (1, 1)
+        assert metrics.value("process_open_fds") is not None
+        shown.listener.on_failure(Transient("no answer", remedy="wait"), 30)
+        assert shown.ask("/readyz").status == 503
+        metrics = shown.ask("/metrics")
+        assert metrics.value("bridge_retried_failures_total", reason="Transient") == 1
+        assert (metrics.value("bridge_live"), metrics.value("bridge_ready")) == (1, 0)
+        shown.listener.on_error(FencedError("another driver owns the zone", remedy="leave it"))
+        assert [shown.ask(path).status for path in ("/livez", "/readyz")] == [503, 503]
+        assert "another driver owns the zone" in shown.ask("/livez").body
+
+    def test_metrics_are_in_the_format_that_prometheus_asks_for(self) -> None:
+        pages = Shown().watcher.pages()
+        assert pages["/metrics"]("").content_type.startswith("text/plain; version=")
+        answer = pages["/metrics"]("application/openmetrics-text; version=1.0.0")
+        assert answer.content_type.startswith("application/openmetrics-text")
+        assert answer.body.endswith(b"# EOF\n")
+        assert b"_created" not in answer.body
+
+    def test_the_setting_makes_one_series_stand_for_all_tables(self) -> None:
+        shown = Shown(metrics__per_table=False)
+        shown.listener.on_state(ledger(table(), table("users")))
+        assert shown.ask("/metrics").value("bridge_last_published_sequence", table="*") == 6
+
+
+class TestServed:
+    def source(self, looked: threading.Event) -> KafkaSource:
+        def first(places: Iterable[Place]) -> dict[Place, int]:
+            return dict.fromkeys(places, NOON_MS)
+
+        def describe() -> Any:
+            looked.set()
+            return kafka({"orders": (0, 100)}).topics
+
+        return KafkaSource(describe, first)
+
+    def test_it_serves_and_looks_at_kafka_while_the_block_runs(self) -> None:
+        looked = threading.Event()
+        chosen = settings(http__port=0)
+        watcher = Watcher(chosen, build=BUILD)
+        watcher.listener.on_state(ledger(table(), offsets={"orders": 90}))
+        with served(watcher, self.source(looked), chosen) as url:
+            assert looked.wait(10)
+            assert ask(url, "/livez").status == 200
+            assert ask(url, "/").headers["content-type"] == "text/html; charset=utf-8"
+        assert watcher.health.state.work is Work.ENDED
+        with pytest.raises(ConnectionRefusedError):
+            ask(url, "/livez")
+
+    def test_what_ends_the_block_is_remembered(self) -> None:
+        chosen = settings(http__port=0)
+        watcher = Watcher(chosen, build=BUILD)
+
+        def fail() -> None:
+            raise Terminal("gone", remedy="look")
+
+        with pytest.raises(Terminal), served(watcher, self.source(threading.Event()), chosen):
+            fail()
+        failure = watcher.health.state.failure
+        assert failure is not None
+        assert (failure.message, failure.passes) == ("gone", False)
+
+    def test_a_port_in_use_ends_the_run_before_anything_else_is_tried(self) -> None:
+        [port] = free_ports(1)
+        with socket.create_server(("127.0.0.1", port)), pytest.raises(AddressInUseError):
+            run_bridge(settings(http__port=port), Listener(), StopSignal(), once=True)
+
+
+class TestSettings:
+    def test_nothing_is_served_unless_a_port_is_set_and_then_to_this_machine_alone(self) -> None:
+        assert settings().http.port is None
+        assert settings().http.host == "127.0.0.1"
+
+    def test_bounds_that_make_no_sense_are_refused(self) -> None:
+        assert broken(http={"stuck_after": "0s", "port": 65_536}, metrics={"kafka_interval": "10ms", "max_tables": 0})
+        assert broken(http={"stuck_after": "0s"}) == ["http.stuck_after must be longer than 0s"]
+        assert broken(metrics={"kafka_interval": "10ms"}) == ["metrics.kafka_interval must be at least 1s"]
