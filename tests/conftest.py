@@ -23,6 +23,7 @@ from connectors.kafka.jars import JarSet, resolve_jars
 from streaming.session import spark_session
 from tests.rig import Rig, RigServers
 from tests.support.bridge import QUICK_JAVA, QUICK_START, Bridge
+from tests.support.class_archive import keep_classes
 from tests.support.cluster import Cluster
 from tests.unit.streaming.settings_builder import settings
 
@@ -57,6 +58,7 @@ def bootstrap_servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.T
 
 @pytest.fixture(scope="session")
 def spark_jars() -> Iterator[list[Path]]:
+    keep_classes()
     yield resolve_jars(JarSet.SPARK_KAFKA)
     if SparkContext._active_spark_context is not None:
         SparkContext._active_spark_context.stop()

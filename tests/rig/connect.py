@@ -25,8 +25,8 @@ _CONNECTOR = {
     "topic.creation.default.replication.factor": "1",
     "schema.history.internal.kafka.recovery.poll.interval.ms": "200",
     # By default signals are looked for every five seconds, and those of a killed connector not before 45 have passed.
+    # signal.kafka.poll.timeout.ms stays at its 100: as long as the topic is polled, signals in the table wait.
     "signal.poll.interval.ms": "100",
-    "signal.kafka.poll.timeout.ms": "2000",
     "signal.consumer.session.timeout.ms": "6000",
     "signal.consumer.heartbeat.interval.ms": "1000",
 }

@@ -19,12 +19,13 @@ from streaming.listener import Listener
 from streaming.query import StopSignal
 from streaming.service import run_bridge
 from streaming.settings import BridgeSettings, settings_of
+from tests.support.class_archive import USE_ARCHIVE
 from tests.unit.streaming.settings_builder import settings_text
 
 TABLE = "public.orders"
 # A test's Java lives for seconds: compiling the same code a second time, better, costs more than it brings.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1"
-QUICK_START = {"spark.driver.extraJavaOptions": QUICK_JAVA}
+QUICK_START = {"spark.driver.extraJavaOptions": f"{QUICK_JAVA} {USE_ARCHIVE}"}
 
 
 class Bridge:
