@@ -115,6 +115,11 @@ def _maven_coordinates(path: Path) -> tuple[str, str, str] | None:
     return None
 
 
+def _licence(distribution: Distribution) -> str | None:
+    found = distribution.metadata.json.get("license_expression")
+    return found if isinstance(found, str) else None
+
+
 def _pins(distribution: Distribution) -> dict[str, dict[str, str]]:
     content = json.loads(Path(str(distribution.locate_file("connectors/kafka/jars.json"))).read_text())
     return {jar["sha256"]: jar for jars in content.values() for jar in jars}
@@ -135,7 +140,7 @@ def main() -> int:
     components = debian_components(DPKG_STATUS.read_text(), _distribution_name())
     installed = list(distributions())
     for one in installed:
-        components.append(python_component(one.name, one.version, one.metadata.get("License-Expression")))
+        components.append(python_component(one.name, one.version, _licence(one)))
     own = next(one for one in installed if one.name == "cdc-bridge")
     pins = _pins(own)
     for folder in JAR_FOLDERS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -13,25 +13,15 @@ import pyarrow.compute as pc
 from connectors.debezium.converted import Column
 from connectors.debezium.events import Bools, Op, UInt64s
 from connectors.landing_zone.evolution import IncomingColumn
-from connectors.landing_zone.schema import type_to_text
+from connectors.landing_zone.schema import PinnedSchema, type_from_text, type_to_text
+from streaming.own_columns import metadata_kinds, own_names, own_source, plain
 from streaming.plan import TableOptions
 from streaming.policies import MetadataColumn, TableMode
 from streaming.rows import OrderedRows
-from streaming.shaping.expressions import ExpressionFailedError, compute
+from streaming.shaping.expressions import ExpressionFailedError, columns_named, compute
 from streaming.shaping.merged_sources import identity_columns
 
 MASK = "****"
-HISTORY_COLUMNS = (
-    MetadataColumn.OP,
-    MetadataColumn.SOURCE_TS,
-    MetadataColumn.POSITION,
-    MetadataColumn.KAFKA_TOPIC,
-    MetadataColumn.KAFKA_PARTITION,
-    MetadataColumn.KAFKA_OFFSET,
-    MetadataColumn.DELETED,
-)
-"""What every row of a history has: enough to order changes, to tell a repeat, and to tell an image from before."""
-
 _OP_LETTERS = {Op.CREATE: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.READ: "r", Op.TRUNCATE: "t"}
 
 
@@ -61,69 +51,132 @@ def landing_columns(events: OrderedRows, options: TableOptions, keys: tuple[str,
     ]
 
 
-def displaced(names: Sequence[str], options: TableOptions, pinned: frozenset[str]) -> list[str]:
-    """The bridge's own columns whose pinned name a source column has as well.
-
-    Args:
-        names: the source's columns.
-        pinned: what the table's columns are fed from so far.
-    """
-    own = [options.metadata_prefix + kind.value for kind in _metadata_kinds(options)]
-    if options.soft_delete:
-        own.append(options.soft_delete)
-    own += [name for name, _ in options.added]
-    return [name for name in own if name in names and name in pinned and _free_name(name, names) not in pinned]
-
-
 def keeps_deleted_rows(options: TableOptions) -> bool:
     """Whether a deleted row stays in the mirrored table, so that the row before the delete is worth landing."""
     return bool(options.soft_delete) or options.mode is TableMode.HISTORY
 
 
-def project(events: OrderedRows, options: TableOptions, keys: tuple[str, ...]) -> Projected:
+def first_computed(events: OrderedRows, options: TableOptions) -> int:
+    """Index of the first event whose computed columns land; the number of events where there is none."""
+    if keeps_deleted_rows(options):
+        return 0
+    stay = np.flatnonzero(events.ops != Op.DELETE)
+    return int(stay[0]) if len(stay) else len(events)
+
+
+def project(
+    events: OrderedRows,
+    options: TableOptions,
+    keys: tuple[str, ...],
+    pinned: PinnedSchema | None = None,
+    *,
+    computes: bool | None = None,
+) -> Projected:
     """The rows reduced to what lands, plus the columns about the event and the computed ones.
+
+    A computed column is NULL in the row of a delete that does not stay. Where no row needs its values and the record
+    lacks what it is computed from, it has its pinned type, or is left out while it has none.
+
+    Args:
+        pinned: the table's schema so far; a column of it that the record lacks is NULL to an expression.
+        computes: whether a row may need computed values; None where the events themselves say it.
 
     Raises:
         ExpressionFailedError: a computed column cannot be computed, with the index of the first event.
     """
-    rows, incoming = _project(events, options, keys, events.ops == Op.DELETE)
+    if computes is None:
+        computes = first_computed(events, options) < len(events)
+    gone: Bools = events.ops == Op.DELETE
+    columns = _landing(events, options, keys, pinned, gone)
+    computed = _computed(columns, events, options, pinned, gone, computes=computes)
+    rows = pa.RecordBatch.from_pydict(columns | computed)
+    incoming = tuple(
+        IncomingColumn(field.name, type_to_text(field.type), key=field.name in keys) for field in rows.schema
+    )
     if events.old_keys is None or not len(events.key_changed):
         return Projected(rows, None, incoming)
     old = replace(events.take(events.key_changed), rows=_old_images(events, events.old_keys))
-    try:
-        old_rows, _ = _project(old, options, keys, np.ones(len(old), np.bool_))
-    except ExpressionFailedError as error:
-        raise ExpressionFailedError(error.column, int(events.key_changed[error.row]), error.detail) from error
-    return Projected(rows, old_rows, incoming)
+    left: Bools = np.ones(len(old), np.bool_)
+    old_columns = _landing(old, options, keys, pinned, left)
+    if keeps_deleted_rows(options):
+        try:
+            old_columns |= _computed(old_columns, old, options, pinned, left, computes=True)
+        except ExpressionFailedError as error:
+            raise ExpressionFailedError(error.column, int(events.key_changed[error.row]), error.detail) from error
+    else:
+        old_columns |= {source: pa.nulls(len(old), values.type) for source, values in computed.items()}
+    return Projected(rows, pa.RecordBatch.from_pydict(old_columns), incoming)
 
 
-def _project(
-    events: OrderedRows, options: TableOptions, keys: tuple[str, ...], gone: Bools
-) -> tuple[pa.RecordBatch, tuple[IncomingColumn, ...]]:
-    """The columns of one row per event; ``gone`` marks those that their key has left."""
+def _landing(
+    events: OrderedRows, options: TableOptions, keys: tuple[str, ...], pinned: PinnedSchema | None, gone: Bools
+) -> dict[str, Column]:
+    """One value per event of each column but the computed ones; ``gone`` marks rows that their key has left."""
+    names = events.rows.schema.names
     columns: dict[str, Column] = {}
     for name in landing_columns(events, options, keys):
         column = events.rows.column(name)
         if name not in keys and is_masked(name, options):
             column = _masked(column)
         columns[name] = column
-    for kind in _metadata_kinds(options):
-        columns[_free_name(options.metadata_prefix + kind.value, events.rows.schema.names)] = _metadata_column(
-            kind, events, gone
-        )
+    for kind in metadata_kinds(options):
+        source = own_source(options.metadata_prefix + kind.value, names, options, pinned)
+        columns[source] = _metadata_column(kind, events, gone)
     if options.soft_delete:
-        columns[_free_name(options.soft_delete, events.rows.schema.names)] = pa.array(gone)
-    landed = pa.RecordBatch.from_pydict(columns)
-    nothing = pa.array(gone) if gone.any() and not keeps_deleted_rows(options) else None
+        columns[own_source(options.soft_delete, names, options, pinned)] = pa.array(gone)
+    return columns
+
+
+def _computed(
+    columns: dict[str, Column],
+    events: OrderedRows,
+    options: TableOptions,
+    pinned: PinnedSchema | None,
+    gone: Bools,
+    *,
+    computes: bool,
+) -> dict[str, Column]:
+    """The computed columns of one row per event, from ``columns`` as they land."""
+    if not options.added:
+        return {}
+    names = events.rows.schema.names
+    types = {} if pinned is None else {column.source: type_from_text(column.type) for column in pinned.columns}
+    own = {own_source(name, names, options, pinned) for name in own_names(options)}
+    # A column that the source has and the settings leave out is no column that the record lacks.
+    lacking = {name: kind for name, kind in types.items() if name not in names and name not in own}
+    # Reversed: a name that a source column and one of the bridge's share is the source column's.
+    landed = pa.RecordBatch.from_pydict({plain(source): columns[source] for source in reversed(columns)})
+    stay = None if keeps_deleted_rows(options) or not gone.any() else np.flatnonzero(~gone)
+    kept = landed if stay is None else landed.take(pa.array(stay))
+    found: dict[str, Column] = {}
     for name, expression in options.added:
-        values = compute(landed, name, expression)
-        if nothing is not None:
-            values = pc.if_else(nothing, pa.scalar(None, values.type), values)
-        columns[_free_name(name, events.rows.schema.names)] = values
-    incoming = tuple(
-        IncomingColumn(name, type_to_text(column.type), key=name in keys) for name, column in columns.items()
-    )
-    return pa.RecordBatch.from_pydict(columns), incoming
+        source = own_source(name, names, options, pinned)
+        try:
+            values = _evaluated(kept, name, expression, lacking)
+        except ExpressionFailedError as error:
+            if computes:
+                row = error.row if stay is None else int(stay[error.row]) if len(stay) else 0
+                raise ExpressionFailedError(name, row, error.detail) from error
+            if source in types:
+                found[source] = pa.nulls(len(events), types[source])
+            continue
+        if stay is not None:
+            values = values.take(pa.array(np.cumsum(~gone) - 1, mask=gone))
+        found[source] = values
+    return found
+
+
+def _evaluated(rows: pa.RecordBatch, name: str, expression: str, lacking: Mapping[str, pa.DataType]) -> Column:
+    """An expression's values; columns of the types ``lacking`` that the rows have not are NULL to it."""
+    known = rows.schema.names
+    absent = [one for one in columns_named(expression) if one not in known]
+    unknown = [one for one in absent if one not in lacking]
+    if unknown:
+        detail = f"the record has no column {', '.join(unknown)}; it has {', '.join(reversed(known))}"
+        raise ExpressionFailedError(name, 0, detail)
+    for one in absent:
+        rows = rows.append_column(one, pa.nulls(len(rows), lacking[one]))
+    return compute(rows, name, expression)
 
 
 def _old_images(events: OrderedRows, old_keys: pa.RecordBatch) -> pa.RecordBatch:
@@ -134,22 +187,6 @@ def _old_images(events: OrderedRows, old_keys: pa.RecordBatch) -> pa.RecordBatch
         for field in events.rows.schema
     ]
     return pa.RecordBatch.from_arrays(columns, names=events.rows.schema.names)
-
-
-def _metadata_kinds(options: TableOptions) -> tuple[MetadataColumn, ...]:
-    kinds = options.metadata_columns
-    if options.mode is TableMode.HISTORY:
-        kinds = tuple(dict.fromkeys((*HISTORY_COLUMNS, *kinds)))
-    # A merged table has them in its rows already, as a part of its key.
-    known = set(identity_columns(options).values())
-    return tuple(kind for kind in kinds if kind not in known)
-
-
-def _free_name(name: str, names: Sequence[str]) -> str:
-    """A further column's name; the source's own column of that name keeps it."""
-    while name in names:
-        name += "_"
-    return name
 
 
 def matches(name: str, patterns: tuple[str, ...]) -> bool:

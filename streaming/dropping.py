@@ -169,10 +169,16 @@ def _stands_for_its_own_reason(table: TableState) -> bool:
 
 
 def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resume: Resume) -> TableState:
-    """The table when the drop was told of too late: rows of the table that is gone may be among those that stayed."""
+    """The table when the drop was told of too late: rows of the table that is gone may be among those that stayed.
+
+    A rebuild that is still to remove the folder keeps none of them, nor does one that a person has postponed. One that
+    has landed rows since would end with them among its own, so the table stops there, too.
+    """
     table = msgspec.structs.replace(table, dropped=dropped, tainted=True)
     kept = options.on_truncate is OnTruncate.IGNORE or options.mode is TableMode.HISTORY
-    if kept or table.sequence == 0 or not _may_stop(table) or _stands_for_its_own_reason(table):
+    goes = table.status is TableStatus.DELETING
+    postponed = table.parked is not None and table.parked.postponed is not None
+    if kept or goes or postponed or table.sequence == 0 or _stands_for_its_own_reason(table):
         return table
     return stopped(
         table,
@@ -181,5 +187,14 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
         message="the source dropped the table and made it again, which the schema-change topic told only after events "
         "of the new table had landed, so mirrored rows may be of the table that is gone",
         remedy="`cdc-bridge resync CONFIG TABLE`; or, if the rows may stay, `cdc-bridge resume CONFIG TABLE`",
-        rebuild=RebuildKind.SNAPSHOT if options.on_truncate is OnTruncate.REBUILD and table.parked is None else None,
+        rebuild=RebuildKind.SNAPSHOT if _rebuilt_when_told_late(table, options) else None,
     )
+
+
+def _rebuilt_when_told_late(table: TableState, options: TableOptions) -> bool:
+    """Whether the policy has the table begin anew at once: one that stands still waits for a person.
+
+    So does one without key that waits for its snapshot: the rows of a second one would land beside those of the first.
+    """
+    doubled = table.rebuild is not None and table.rebuild.keyless
+    return options.on_truncate is OnTruncate.REBUILD and table.parked is None and not doubled

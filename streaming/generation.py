@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from connectors.debezium.events import Bools, ChangeChunk, Int64s, Op, SnapshotKind
-from connectors.landing_zone.ledger.state import RebuildKind, SnapshotIdentity, TableState, TableStatus
+from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, SnapshotIdentity, TableState, TableStatus
 from streaming.rows import OrderedRows
 from streaming.snapshots import identity_of, snapshot_runs
 
@@ -41,23 +41,31 @@ def place_of_text(text: str) -> tuple[tuple[int, int], int]:
 
 
 def asked_snapshot(state: TableState, events: OrderedRows) -> SnapshotIdentity | None:
-    """The identity of the blocking snapshot that was asked for to fill a table without key, if its rows are here.
+    """The identity of the blocking snapshot that was asked for to fill a table, if its rows are here.
 
-    Without it they would be taken for a snapshot that interrupts the stream and doubles every row.
+    Without it those of a table without key would be taken for a snapshot that interrupts the stream and doubles every
+    row. Of a table with a key, rows of a run that had not streamed before the snapshot was asked for may be of an
+    initial snapshot, which does not tell of what was deleted before it.
     """
-    if not _awaits_snapshot(state):
+    rebuild = _filled_by_snapshot(state)
+    if rebuild is None:
         return None
-    found = (identity_of(events, run) for run in snapshot_runs(events))
+    asked = (run for run in snapshot_runs(events) if rebuild.keyless or run.run_id in rebuild.runs)
+    found = (identity_of(events, run) for run in asked)
     return next((identity for identity in found if identity is not None), None)
 
 
+def _filled_by_snapshot(state: TableState) -> Rebuild | None:
+    """The rebuild whose snapshot is on its way; None if there is none."""
+    rebuild = state.rebuild
+    if rebuild is None or rebuild.kind is not RebuildKind.SNAPSHOT:
+        return None
+    return rebuild if state.status in (TableStatus.CLEARED, TableStatus.FILLING) else None
+
+
 def _awaits_snapshot(state: TableState) -> bool:
-    return (
-        state.rebuild is not None
-        and state.rebuild.kind is RebuildKind.SNAPSHOT
-        and state.rebuild.keyless
-        and state.status in (TableStatus.CLEARED, TableStatus.FILLING)
-    )
+    rebuild = _filled_by_snapshot(state)
+    return rebuild is not None and rebuild.keyless
 
 
 def is_later(chunk: ChangeChunk, index: int, first_position: str, first_ms: int) -> bool:

@@ -111,6 +111,6 @@ class GuardedLander:
             "unexpected",
             f"landing the table's events failed in a way that the bridge does not foresee: {told}",
             "report this message with the table's columns; if an option of the table (a cast, an added column) is at "
-            "fault, change it; then resume the table",
+            "fault, change it and restart the bridge; then `cdc-bridge resume CONFIG TABLE`",
         )
         self._lander.refuse(firsts, stop, self._count)

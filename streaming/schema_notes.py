@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from connectors.debezium.schema import RowSchema
 from connectors.landing_zone.evolution import ChangeKind, ColumnChange
 from connectors.landing_zone.schema import PinnedSchema
+from streaming.own_columns import plain
+from streaming.plan import TableOptions
 
 
 @dataclass(frozen=True)
@@ -82,5 +85,14 @@ def ignored_notes(ignored: Mapping[str, int], pinned: PinnedSchema) -> list[str]
     ]
 
 
+def mask_notes(names: Collection[str], options: TableOptions) -> list[str]:
+    """The patterns of columns to mask that take none of a table's first columns, which may land in the clear."""
+    return [
+        f"columns.mask: no column matches {pattern} (upper and lower case count): there are {_names(names)}"
+        for pattern in options.mask
+        if not any(fnmatchcase(name, pattern) for name in names)
+    ]
+
+
 def _names(names: Collection[str]) -> str:
-    return ", ".join(names)
+    return ", ".join(map(plain, names))

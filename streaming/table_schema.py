@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import msgspec
 import pyarrow as pa
@@ -14,6 +15,7 @@ from connectors.landing_zone.evolution import Evolution, IncomingColumn, Refused
 from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.schema import PinnedSchema
 from streaming.files import TableFile
+from streaming.own_columns import plain
 from streaming.plan import BatchPlan, TableOptions
 from streaming.rows import OrderedRows
 from streaming.schema_notes import ignored_notes, schema_notes
@@ -43,7 +45,9 @@ class TableSchema:
     def evolved(self, incoming: tuple[IncomingColumn, ...], options: TableOptions) -> Evolution | Refused:
         """What the columns of events that are about to land make of the schema; nothing is taken over yet."""
         evolution = evolve(self.pinned, incoming, type_policy(options))
-        if not isinstance(evolution, Refused) and self.pinned is not None and evolution.changes:
+        if isinstance(evolution, Refused):
+            return _readable(evolution)
+        if self.pinned is not None and evolution.changes:
             return text_refusal(options, evolution) or evolution
         return evolution
 
@@ -97,3 +101,11 @@ class TableSchema:
     def ignored_notes(self) -> list[str]:
         """What to tell a person of the values that landed as NULL."""
         return ignored_notes(self.ignored, self.pinned) if self.ignored and self.pinned is not None else []
+
+
+def _readable(refused: Refused) -> Refused:
+    """The refusal with its column named as a person sees it."""
+    if refused.column is None or plain(refused.column) == refused.column:
+        return refused
+    named = plain(refused.column)
+    return replace(refused, message=refused.message.replace(repr(refused.column), repr(named)), column=named)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from connectors.debezium.events import BadRecord
+from connectors.debezium.events import BadRecord, Op
 from connectors.debezium.schema import SourceTable
-from connectors.landing_zone.evolution import Refused
+from connectors.landing_zone.evolution import IncomingColumn, Refused
 from connectors.landing_zone.ledger.state import LandedFile, TableState
 from connectors.landing_zone.row_marker import RowMarker
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.carry import position_text
-from streaming.columns import Projected, landing_columns, project
+from streaming.columns import Projected, first_computed, landing_columns, project
 from streaming.files import TableFile
 from streaming.gaps import Gaps
 from streaming.loading import Load
@@ -20,8 +20,16 @@ from streaming.plan import BatchPlan, TableOptions
 from streaming.policies import Compaction, OnResnapshot, TableMode
 from streaming.progress import TableProgress
 from streaming.rows import OrderedRows
+from streaming.schema_notes import mask_notes
 from streaming.shaping.expressions import ExpressionFailedError
-from streaming.shaping.refusals import cast_stop, expression_stop, key_cast_stop, landed_otherwise, name_stop
+from streaming.shaping.refusals import (
+    cast_stop,
+    expression_stop,
+    key_cast_stop,
+    landed_otherwise,
+    masked_key_stop,
+    name_stop,
+)
 from streaming.shaping.reshaping import key_forms, reshape
 from streaming.stops.columns import refusal_stop
 from streaming.stops.keys import null_key_stop
@@ -193,7 +201,8 @@ class TableWriter:
         keys = () if self._history else self._keys if self._schema.pinned else events.schema.key
         if stop := landed_otherwise(events, self._options, self._before, self._key_forms(keys)):
             return stop
-        if stop := name_stop(events, self._options, self._schema.pinned):
+        stop = name_stop(events, self._options, self._schema.pinned) or masked_key_stop(events, self._options, keys)
+        if stop:
             return stop
         chosen = landing_columns(events, self._options, keys)
         reshaped = reshape(events, self._options, self._plan.job.secrecy, chosen, keys)
@@ -206,10 +215,15 @@ class TableWriter:
             reshaped = reshaped.slice(0, stop.index)
         if not len(reshaped.events):
             return stop
+        first = first_computed(reshaped.events, self._options)
         try:
-            incoming = project(reshaped.events.slice(0, 0), self._options, keys).incoming
+            incoming = self._incoming(reshaped.events, keys, computes=first < len(reshaped.events))
         except ExpressionFailedError as error:
-            return expression_stop(reshaped.events, error)
+            stop = expression_stop(reshaped.events, ExpressionFailedError(error.column, first, error.detail))
+            reshaped = reshaped.slice(0, first)
+            if not first:
+                return stop
+            incoming = self._incoming(reshaped.events, keys, computes=False)
         evolution = self._schema.evolved(incoming, self._options)
         if isinstance(evolution, Refused):
             return refusal_stop(events, evolution, self._options)
@@ -221,6 +235,8 @@ class TableWriter:
         stop = failed or closed.stop or stop
         if projected is None:
             return stop
+        if self._schema.pinned is None and (events.ops != Op.DELETE).any():
+            self.notes += mask_notes(events.rows.schema.names, self._options)
         self._keys = keys
         schema, notes = self._schema.follow(evolution, events, incoming)
         self.notes += notes
@@ -253,16 +269,21 @@ class TableWriter:
         self.clamped += events.clamped
         return stop
 
+    def _incoming(self, events: OrderedRows, keys: tuple[str, ...], *, computes: bool) -> tuple[IncomingColumn, ...]:
+        """The columns that the events land with; see :func:`streaming.columns.project`."""
+        none = events.slice(0, 0)
+        return project(none, self._options, keys, self._schema.pinned, computes=computes).incoming
+
     def _project(self, events: OrderedRows, keys: tuple[str, ...]) -> tuple[OrderedRows, Projected | None, Stop | None]:
         """What lands of the events before the first that a computed column fails on; None where nothing does."""
-        stop = None
+        stop, pinned = None, self._schema.pinned
         if len(events):
             try:
-                return events, project(events, self._options, keys), None
+                return events, project(events, self._options, keys, pinned), None
             except ExpressionFailedError as error:
                 stop = expression_stop(events, error)
                 events = events.slice(0, stop.index)
-        return events, project(events, self._options, keys) if len(events) else None, stop
+        return events, project(events, self._options, keys, pinned) if len(events) else None, stop
 
     def _key_forms(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         return key_forms(keys, self._options, self._plan.job.secrecy)

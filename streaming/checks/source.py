@@ -24,6 +24,7 @@ from streaming.policies import OnTruncate, OnUnavailable
 from streaming.settings import BridgeSettings
 from streaming.settings.tables import SchemaOrigin
 from streaming.source_options import connect_location, database_location
+from streaming.sources import sources_of
 
 
 def check_source(
@@ -57,7 +58,8 @@ def check_source(
         patiently("source database", lambda: database.query("SELECT 1 AS one"))
         yield ok("source database", f"{location.shown} answers")
         if database.kind is DatabaseKind.POSTGRESQL:
-            yield from check_postgresql(database, captured(job, state), config)
+            # Sources of several databases may have one name there: it is told once.
+            yield from check_postgresql(database, tuple(dict.fromkeys(captured(job, state))), config)
         else:
             yield from check_mysql(database)
     except BridgeError as error:
@@ -84,16 +86,17 @@ def expectations(
 
 
 def captured(job: JobOptions, state: LedgerState) -> tuple[Captured, ...]:
-    """The ledger's tables as PostgreSQL names them, with what the settings want of them."""
+    """All sources of the ledger's tables as PostgreSQL names them, with what the settings want of them."""
     found: list[Captured] = []
     for name, table in sorted(state.tables.items()):
-        options = job.options_for(SourceTable(*table.source))
-        found.append(
-            Captured(
-                name,
-                DatabaseTable.of_events(DatabaseKind.POSTGRESQL, *table.source),
-                parks_unavailable=options.on_unavailable is OnUnavailable.PARK,
-                wants_truncates=options.on_truncate is not OnTruncate.IGNORE,
+        for source in sources_of(table):
+            options = job.options_for(SourceTable(*source))
+            found.append(
+                Captured(
+                    name,
+                    DatabaseTable.of_events(DatabaseKind.POSTGRESQL, *source),
+                    parks_unavailable=options.on_unavailable is OnUnavailable.PARK,
+                    wants_truncates=options.on_truncate is not OnTruncate.IGNORE,
+                )
             )
-        )
     return tuple(found)

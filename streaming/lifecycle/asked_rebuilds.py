@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from typing import assert_never
 
 from msgspec.structs import replace
 
 from connectors.debezium.schema import SourceTable
+from connectors.errors import Terminal
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Parked, RebuildKind, RunStart, TableState, TableStatus
-from streaming.lifecycle.connector_runs import ToldSnapshots, beginning_of
+from streaming.generation import place_of_text
+from streaming.lifecycle.catching_up import gone_before_rebuild
+from streaming.lifecycle.connector_runs import RowsOrigin, ToldSnapshots, beginning_of, rows_origin
 from streaming.lifecycle.debezium import Debezium
 from streaming.lifecycle.generations import (
     AMBIGUOUS_SNAPSHOT,
@@ -25,6 +29,7 @@ from streaming.lifecycle.generations import (
     TRUNCATE,
     nothing_landed_behind,
 )
+from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnKeyChange, OnResnapshot, OnTruncate, OnTypeChange
@@ -38,19 +43,30 @@ _ELSEWHERE = (
     "rows of a snapshot arrived under a connector run that had streamed other rows before; whether they are of a "
     "second initial snapshot or of one that somebody asked for cannot be told, and nothing was removed"
 )
+_TOLD_TOO_LITTLE = (
+    "rows of a snapshot arrived under a new connector run; from what the connector's notifications still tell it is "
+    "not clear whether they are of a second initial snapshot or of one that somebody asked for, and nothing was removed"
+)
 
 
 class AskedRebuilds:
     """The step that begins the rebuild which a parked table's policy asks for."""
 
     def __init__(
-        self, opened: OpenZone, job: JobOptions, debezium: Debezium, told: ToldSnapshots, rebuilding: Rebuilding
+        self,
+        opened: OpenZone,
+        job: JobOptions,
+        debezium: Debezium,
+        told: ToldSnapshots,
+        rebuilding: Rebuilding,
+        outside: Outside,
     ) -> None:
         self._opened = opened
         self._job = job
         self._debezium = debezium
         self._told = told
         self._rebuilding = rebuilding
+        self._outside = outside
 
     def __call__(self, name: str) -> bool:
         """Begin the table's rebuild, or leave it parked where that can't be done; False if none is asked for.
@@ -74,44 +90,69 @@ class AskedRebuilds:
             return
         tables = self._opened.ledger.state.tables.values()
         if parked.reason == SECOND_SNAPSHOT:
-            if self._was_asked_for(table, parked):
-                _log.info(
-                    "%s goes on: its connector run made no initial snapshot, so somebody asked for the rows", name
-                )
-                self._commit(name, taking_asked_rows(table, parked))
-                return
+            origin = self._origin(table, parked)
+            match origin:
+                case RowsOrigin.ASKED:
+                    _log.info(
+                        "%s goes on: its connector run made no initial snapshot of it, so somebody asked for the rows",
+                        name,
+                    )
+                    self._commit(name, taking_asked_rows(table, parked))
+                    return
+                case RowsOrigin.UNCLEAR:
+                    self._commit(name, _unclear(table, parked, _TOLD_TOO_LITTLE))
+                    return
+                case RowsOrigin.UNTOLD:
+                    pass
+                case _:
+                    assert_never(origin)
             if not surely_initial(parked, tables):
-                unclear = replace(
-                    parked, reason=AMBIGUOUS_SNAPSHOT, message=_ELSEWHERE, remedy=AMBIGUOUS_REMEDY, rebuild=None
-                )
-                self._commit(name, replace(table, parked=unclear))
+                self._commit(name, _unclear(table, parked, _ELSEWHERE))
                 return
-        if kind is RebuildKind.KAFKA and not kafka_tells(table, parked, tables):
-            kind = RebuildKind.SNAPSHOT
+        gone = None
+        if kind is RebuildKind.KAFKA:
+            gone = self._gone(name, table, parked)
+            if gone is not None or not kafka_tells(table, parked, tables):
+                kind = RebuildKind.SNAPSHOT
         why = self._rebuilding.refusal(name, table) if kind is RebuildKind.SNAPSHOT else None
         if why is None:
             _log.warning("%s is rebuilt: %s", name, parked.message)
             self._rebuilding.begin(name, kind, parked.reason)
             return
         message, remedy = why
+        if gone is not None:
+            message = f"{gone.message}; and {message}"
         stays = replace(
             parked, rebuild=None, message=f"{parked.message}; it is not rebuilt, since {message}", remedy=remedy
         )
         self._commit(name, replace(table, parked=stays))
 
-    def _was_asked_for(self, table: TableState, parked: Parked) -> bool:
-        """Whether Debezium has told that the run of these snapshot rows began without an initial snapshot."""
+    def _gone(self, name: str, table: TableState, parked: Parked) -> Terminal | None:
+        """Why Kafka could not fill the table; the mirror of one that was dropped goes whatever Kafka holds."""
+        if parked.reason == DROPPED:
+            return None
+        return gone_before_rebuild(name, table, parked, self._opened.ledger.state, self._outside)
+
+    def _origin(self, table: TableState, parked: Parked) -> RowsOrigin:
+        """Whose these snapshot rows are, as far as Debezium has told how their run began."""
         prefix = self._debezium.prefix_of(table)
         start = table.run_starts.get(parked.run)
         taken = start is not None and parked.partition in start.partitions.get(parked.topic, ())
         if prefix is None or not parked.run or taken:
-            return False  # a table that has parked once more with the rows that it was to take would do so for ever
+            return RowsOrigin.UNTOLD  # one that has parked with the rows it was to take would do so for ever
         self._told.look()
         beginning = beginning_of(parked.run, self._told.of(prefix))
-        return beginning is not None and not beginning.snapshot
+        _, row_ms = place_of_text(parked.place)
+        return rows_origin(beginning, self._debezium.collection_of(table, None), row_ms)
 
     def _commit(self, name: str, table: TableState) -> None:
         self._opened.ledger.commit(Draft(tables={name: table}))
+
+
+def _unclear(table: TableState, parked: Parked, message: str) -> TableState:
+    """The table staying parked: nobody's rows are thrown away for a guess."""
+    stays = replace(parked, reason=AMBIGUOUS_SNAPSHOT, message=message, remedy=AMBIGUOUS_REMEDY, rebuild=None)
+    return replace(table, parked=stays)
 
 
 def settings_ask(reason: str, options: TableOptions) -> bool:
@@ -142,8 +183,9 @@ def kafka_tells(table: TableState, parked: Parked, tables: Collection[TableState
     rebuild would remove it, and the catch-up begins behind it.
 
     A second snapshot is told from what came before it by its connector run; where rows of that run have landed from
-    another partition already, the rebuild would remove them, too. Where several source tables land in one, an event of
-    one of them says nothing about the others' rows.
+    another partition already, the rebuild would remove them, too. So it would those of a table that was made again, if
+    its drop was told of only behind them: then no event has parked it, which would have a place. Where several source
+    tables land in one, an event of one of them says nothing about the others' rows.
 
     Args:
         tables: all that the ledger knows.
@@ -152,6 +194,8 @@ def kafka_tells(table: TableState, parked: Parked, tables: Collection[TableState
         return False
     if parked.reason == TRUNCATE:
         return nothing_landed_behind(table, parked)
+    if parked.reason == "recreated":
+        return bool(parked.place)
     if parked.reason == SECOND_SNAPSHOT:
         return surely_initial(parked, tables) and parked.run not in table.streamed_runs
     return True

@@ -60,7 +60,7 @@ def resume_table(asking: Asking, table: str, console: Console, *, wait: bool) ->
             bar.update(task, description=f"{table} catches up", total=behind)
             asking.follow(
                 table,
-                lambda state: state.status is not TableStatus.CATCHING_UP,
+                _settled,
                 lambda state: bar.update(task, completed=_caught_up(table, state, behind)),
             )
     settled = asking.state.tables[table]
@@ -109,6 +109,12 @@ def waited(ask: Callable[[], Outcome], console: Console) -> Outcome | None:
     except KeyboardInterrupt:
         interrupted(console)
         return None
+
+
+def _settled(table: TableState) -> bool:
+    """Whether the table has come to an end of what a resume has begun; a rebuild that is asked for begins first."""
+    about_to_be_rebuilt = table.parked is not None and table.parked.rebuild is not None
+    return table.status is not TableStatus.CATCHING_UP and not about_to_be_rebuilt
 
 
 def _caught_up(table: str, state: LedgerState, behind: int) -> int:

@@ -11,19 +11,24 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from connectors.errors import Terminal
 from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
 from connectors.kafka.topics import TopicDescription
+from connectors.landing_zone.errors import TopicRecreatedError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import (
     LedgerState,
+    Parked,
     PlannedTopic,
+    Rebuild,
     RebuildKind,
     TableState,
     TableStatus,
     TopicOffsets,
 )
 from streaming.batch import BatchReport
+from streaming.lifecycle.generations import from_kafka
 from streaming.lifecycle.outside import Outside, Ranges
 from streaming.lifecycle.side import Landed, land_beside
 from streaming.lifecycle.stopping import StopReason, stop_table
@@ -155,10 +160,13 @@ def after_chunk(before: TableState, landed: Landed, ranges: Ranges, state: Ledge
     """
     waited = 0 if before.parked is None else before.parked.skipped
     parked = landed.state.parked
+    ends = {topic: {part: end for part, (_, end) in each.partitions.items()} for topic, each in ranges.items()}
     if parked is not None:
         skipped = max(0, waited - (landed.events - parked.skipped))
-        return replace(landed.state, parked=replace(parked, skipped=skipped, message=_message(before, landed.state)))
-    ends = {topic: {part: end for part, (_, end) in each.partitions.items()} for topic, each in ranges.items()}
+        # A topic whose part of the chunk had nothing for the table goes on behind it, as the others do.
+        resume = {**ends, **parked.resume}
+        again = replace(parked, resume=resume, skipped=skipped, message=_message(before, landed.state))
+        return replace(landed.state, parked=again)
     if before.parked is None or _reached(ends, state):
         return joined(before, landed.state)
     still = replace(before.parked, resume=ends, skipped=max(0, waited - landed.events))
@@ -170,6 +178,26 @@ def joined(before: TableState, landed: TableState) -> TableState:
     if before.rebuild is not None and before.rebuild.kind is RebuildKind.SNAPSHOT:
         return replace(landed, status=TableStatus.FILLING, parked=None)
     return replace(landed, parked=None, rebuild=None)
+
+
+def gone_before_rebuild(
+    name: str, table: TableState, parked: Parked, state: LedgerState, outside: Outside
+) -> Terminal | None:
+    """Why Kafka does not hold all that the table's next generation would be made of; None if it does.
+
+    Args:
+        parked: why the table stands still: the event that its next generation begins with.
+
+    Raises:
+        BridgeError: Kafka does not say what it holds.
+    """
+    begun = from_kafka(table, Rebuild(RebuildKind.KAFKA, parked.reason), parked)
+    ranges = ranges_to_land(begun, state)
+    try:
+        require_records(ranges, outside.topics(sorted(ranges)), name)
+    except (RecordsGoneError, TopicNotFoundError, TopicRecreatedError) as error:
+        return error
+    return None
 
 
 def require_records(ranges: Ranges, present: Mapping[str, TopicDescription], table: str) -> None:

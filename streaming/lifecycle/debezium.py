@@ -57,7 +57,7 @@ class Debezium:
         known = feeding_topics(table)
         if known:
             return known
-        return tuple(sorted(topic for topic in self.topics() if topic.endswith(_suffix(table))))
+        return tuple(sorted(topic for topic in self.topics() if topic.endswith(topic_suffix(table))))
 
     def ends_of(self, table: TableState) -> dict[str, Mapping[int, int]]:
         """High watermarks of the table's topics; one that was deleted has none, and nothing more comes from it.
@@ -78,7 +78,9 @@ class Debezium:
         if self.prefix is not None:
             return self.prefix
         found = {
-            topic.removesuffix(_suffix(table)) for topic in self.topics_of(table) if topic.endswith(_suffix(table))
+            topic.removesuffix(topic_suffix(table))
+            for topic in self.topics_of(table)
+            if topic.endswith(topic_suffix(table))
         }
         return found.pop() if len(found) == 1 else None
 
@@ -134,7 +136,7 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
     return None
 
 
-def _suffix(table: TableState) -> str:
+def topic_suffix(table: TableState) -> str:
     """How Debezium ends the name of the table's topic; characters that topics can't hold become underscores."""
     database, schema, name = table.source
     return "".join(f".{_NOT_IN_TOPICS.sub('_', part)}" for part in (schema or database, name))
@@ -164,7 +166,8 @@ def snapshot_complete(told: Sequence[Notification], signal: str, kind: SnapshotK
 
     An incremental snapshot that joins one under way is not told to start: from then on the newest signal's id stands
     for all. A scan of the table that was under way already may have begun before the signal, and the table is scanned
-    once more, so only the end of the whole tells. A blocking snapshot is told under an id of its own.
+    once more, so only the end of the whole tells. A blocking snapshot is told under an id of its own, and begins behind
+    the signal: what is told of another one that was under way by then says nothing about it.
     """
     about = _about(told, signal, kind)
     match kind:
@@ -222,17 +225,37 @@ def is_scan_of(one: Notification, collection: str) -> bool:
 
 
 def _about(told: Sequence[Notification], signal: str, kind: SnapshotKind) -> Sequence[Notification]:
-    """The notifications about this kind of snapshot, from the one on that takes up the signal, if one does."""
-    aggregate = INCREMENTAL_SNAPSHOT if kind is SnapshotKind.INCREMENTAL else INITIAL_SNAPSHOT
-    mine = [one for one in told if one.aggregate == aggregate]
-    taken = [index for index, one in enumerate(mine) if one.progress is SnapshotProgress.STARTED and one.id == signal]
-    return mine[taken[0] :] if taken else mine
+    """The notifications about this kind of snapshot, from the one on that may have taken up the signal.
+
+    Of an incremental one all, if none takes it up; of a blocking one none before the first start.
+    """
+    match kind:
+        case SnapshotKind.INCREMENTAL:
+            mine = [one for one in told if one.aggregate == INCREMENTAL_SNAPSHOT]
+            return _from_start(mine, signal) or mine
+        case SnapshotKind.BLOCKING:
+            return _from_start([one for one in told if one.aggregate == INITIAL_SNAPSHOT], None)
+        case _:
+            assert_never(kind)
+
+
+def _from_start(told: Sequence[Notification], identity: str | None) -> Sequence[Notification]:
+    """From the first start on, of any snapshot or of the one that is told under this id; nothing without a start."""
+    starts = (
+        index
+        for index, one in enumerate(told)
+        if one.progress is SnapshotProgress.STARTED and identity in (None, one.id)
+    )
+    return told[next(starts, len(told)) :]
 
 
 def _concerns(one: Notification, signal: str, collection: str, where: str) -> bool:
-    named = [name.strip() for name in one.details.get(where, "").split(",") if name.strip()]
-    pattern = re.compile(collection)
+    if signal and one.id == signal:
+        return True
     # Some connectors put the database before the schema in the names that they tell.
-    return (bool(signal) and one.id == signal) or any(
-        pattern.fullmatch(name) or pattern.fullmatch(name.partition(".")[2]) for name in named
-    )
+    named = rf"\s*(?:[^.]*\.)?(?:{collection})\s*"
+    told = one.details.get(where, "")
+    if where == _SCANNED:
+        return re.fullmatch(named, told) is not None
+    # A list, whose names may have commas of their own.
+    return re.search(rf"(?:^|,){named}(?:,|$)", told) is not None

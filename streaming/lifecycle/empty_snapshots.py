@@ -8,7 +8,7 @@ snapshot, which loses no delete, is told in the same words (:mod:`streaming.life
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
-from connectors.kafka.signals import Notification
+from connectors.kafka.signals import Notification, SnapshotProgress
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import RebuildKind, TableState
 from streaming.lifecycle.connector_runs import ToldSnapshots, began_ms, beginning_of, runs_of
@@ -31,12 +31,17 @@ from streaming.startup import OpenZone, excluded_sources
 _log = logging.getLogger(__name__)
 
 _FOUND_EMPTY = (
-    "a second initial snapshot found the table empty at the source; what was deleted before it was never sent, so rows "
-    "that the source has not are still in the mirror"
+    "a second initial snapshot found the table empty at the source, and rows had landed before it; those whose deletes "
+    "were not sent by then are still in the mirror"
 )
 _REMEDY = (
-    "resync the table, or set policies.on_resnapshot to upsert, which accepts that rows stay that no longer exist at "
-    "the source, and resume it"
+    "`cdc-bridge resync CONFIG TABLE`; or set policies.on_resnapshot to upsert, which accepts that rows stay that no "
+    "longer exist at the source, and `cdc-bridge resume CONFIG TABLE`"
+)
+_MAYBE_EMPTIED = (
+    "%s: a snapshot found the table empty at the source, and its connector has begun again since without an event that "
+    "shows its run; if it was a second initial snapshot, and not one that somebody asked for, rows that the source has "
+    "not are still in the mirror: `cdc-bridge resync CONFIG %s` removes them"
 )
 
 
@@ -65,8 +70,10 @@ class EmptySnapshots:
         self._told = told
         self._rebuilding = rebuilding
         self._scans: Mapping[str, Collection[EmptyScan]] = {}
+        self._unshown: Mapping[str, Collection[EmptyScan]] = {}
         self._version = -1
         self._unread = False
+        self._warned: set[tuple[str, int]] = set()
 
     def suspects(self) -> frozenset[str]:
         """The tables that keep rows which the source has not.
@@ -76,9 +83,12 @@ class EmptySnapshots:
         state = self._opened.ledger.state
         try:
             if self._told.look() or state.version != self._version:
-                self._scans = self._empty_scans(state.tables.values())
+                runs = self._runs(state.tables.values())
+                self._scans = {prefix: empty_scans(self._told.of(prefix), known) for prefix, known in runs.items()}
+                self._unshown = {prefix: unshown_scans(self._told.of(prefix), known) for prefix, known in runs.items()}
                 self._version = state.version
-            found = [name for name, table in state.tables.items() if self._left_behind(table) is not None]
+                self._warn(state.tables)
+            found = [name for name, table in state.tables.items() if self._left_behind(table, self._scans) is not None]
         except BridgeError as error:
             if not self._unread:
                 _log.warning("what Debezium tells of its snapshots cannot be read: %s; %s", error.message, error.remedy)
@@ -94,7 +104,7 @@ class EmptySnapshots:
             BridgeError: of Kafka or the storage; call again.
         """
         table = self._opened.ledger.state.tables[name]
-        found = self._left_behind(table)
+        found = self._left_behind(table, self._scans)
         if found is None:
             return False
         policy = self._job.options_for(SourceTable(*table.source)).on_resnapshot
@@ -117,22 +127,30 @@ class EmptySnapshots:
         self._commit(name, self._stopped(table, why), found)
         return True
 
-    def _empty_scans(self, tables: Iterable[TableState]) -> dict[str, list[EmptyScan]]:
-        """By topic prefix, the tables that an initial snapshot of a run known by its events found empty."""
+    def _warn(self, tables: Mapping[str, TableState]) -> None:
+        """Name, once, the tables that may keep rows which the source has not, where nothing will show it any more."""
+        for name, table in tables.items():
+            found = self._left_behind(table, self._unshown)
+            if found is not None and (name, found.scan.timestamp) not in self._warned:
+                self._warned.add((name, found.scan.timestamp))
+                _log.warning(_MAYBE_EMPTIED, name, name)
+
+    def _runs(self, tables: Iterable[TableState]) -> dict[str, set[str]]:
+        """By topic prefix, the connector runs known by their events."""
         runs: dict[str, set[str]] = {}
         for table in tables:
             prefix = self._debezium.prefix_of(table)
             if prefix is not None:
                 runs.setdefault(prefix, set()).update(runs_of(table))
-        return {prefix: empty_scans(self._told.of(prefix), known) for prefix, known in runs.items()}
+        return runs
 
-    def _left_behind(self, table: TableState) -> EmptyScan | None:
-        if table.status not in AT_REST or not any(self._scans.values()) or excluded_sources(table, self._job):
+    def _left_behind(self, table: TableState, found: Mapping[str, Collection[EmptyScan]]) -> EmptyScan | None:
+        if table.status not in AT_REST or not any(found.values()) or excluded_sources(table, self._job):
             return None
         if self._job.options_for(SourceTable(*table.source)).mode is TableMode.HISTORY:
             return None
         prefix = self._debezium.prefix_of(table)
-        scans = () if prefix is None else self._scans.get(prefix, ())
+        scans = () if prefix is None else found.get(prefix, ())
         return left_behind(table, scans, self._debezium.collection_of(table, None))
 
     def _stopped(self, table: TableState, why: tuple[str, str] | None) -> TableState:
@@ -158,10 +176,29 @@ def empty_scans(told: Iterable[Notification], runs: Iterable[str]) -> list[Empty
     return [
         EmptyScan(began_ms(beginning.run) or 0, scan)
         for beginning in beginnings
-        if beginning is not None
+        if beginning is not None and beginning.surely
         for scan in beginning.scans
         if rows_scanned(scan) == 0
     ]
+
+
+def unshown_scans(told: Sequence[Notification], runs: Iterable[str]) -> list[EmptyScan]:
+    """What snapshots found empty that began no run known by its events, where the connector has gone on from its
+    offsets since: an initial snapshot of a run that sent nothing at all, or one that somebody asked for.
+
+    Args:
+        told: by their connector, in order of time.
+    """
+    shown = {beginning.told_ms for run in runs if (beginning := beginning_of(run, told)) is not None}
+    again = max((one.timestamp for one in told if one.progress is SnapshotProgress.SKIPPED), default=0)
+    found: list[EmptyScan] = []
+    began = 0
+    for one in told:
+        if one.progress in (SnapshotProgress.STARTED, SnapshotProgress.SKIPPED):
+            began = one.timestamp
+        elif began and began not in shown and one.timestamp < again and rows_scanned(one) == 0:
+            found.append(EmptyScan(began, one))
+    return found
 
 
 def left_behind(table: TableState, scans: Iterable[EmptyScan], collection: str) -> EmptyScan | None:

@@ -1,16 +1,20 @@
-"""Whether the snapshot that is to fill a rebuilt table is complete, has failed, or may still bring rows."""
+"""Whether the snapshot that is to fill a rebuilt table may begin, is complete, has failed, or may still bring rows."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 from connectors.debezium.schema import SourceTable
 from connectors.kafka.signals import Notification, SnapshotKind
 from connectors.landing_zone.ledger.state import LedgerState, Rebuild, RebuildKind, TableState, TableStatus
+from streaming.lifecycle.connector_runs import ToldSnapshots, snapshot_under_way
 from streaming.lifecycle.debezium import Debezium, snapshot_complete, snapshot_failure, snapshot_kind
 from streaming.plan import JobOptions
 from streaming.policies import TableMode
+
+_log = logging.getLogger(__name__)
 
 LISTEN_SECONDS = 2.0
 """Between two looks for notifications about one table."""
@@ -28,6 +32,7 @@ class Filling:
         self._debezium = debezium
         self._clock = clock
         self._listened: dict[str, float] = {}
+        self._held_up: dict[str, float] = {}
         self._complete: dict[str, Mapping[str, Mapping[int, int]]] = {}
 
     def forget(self, name: str) -> None:
@@ -40,6 +45,29 @@ class Filling:
         decoding = self._job.decode.rules.decoding_for(source)
         history = self._job.options_for(source).mode is TableMode.HISTORY
         return snapshot_kind(rebuild.keyless, decoding is not None and bool(decoding.keys), history)
+
+    def held_up(self, name: str, table: TableState, rebuild: Rebuild, told: ToldSnapshots) -> bool:
+        """Whether the connector makes another snapshot, whose rows would be taken for those of a table without key.
+
+        Told in the log when it begins; whether it is over is asked every two seconds.
+
+        Raises:
+            BridgeError: the notifications cannot be read now.
+        """
+        prefix = self._debezium.prefix_of(table)
+        if not rebuild.keyless or rebuild.kind is not RebuildKind.SNAPSHOT or prefix is None:
+            return False
+        last = self._held_up.get(name)
+        if last is not None and self._clock() < last + LISTEN_SECONDS:
+            return True
+        told.look()
+        if not snapshot_under_way(told.of(prefix)):
+            self._held_up.pop(name, None)
+            return False
+        if last is None:
+            _log.warning("%s: its rebuild waits until the snapshot that the connector makes is over", name)
+        self._held_up[name] = self._clock()
+        return True
 
     def listen(self, name: str, table: TableState, rebuild: Rebuild) -> str | None:
         """Hear, if it is time to, what Debezium tells of the snapshot; why it failed, or None if it has not.

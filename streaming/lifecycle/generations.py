@@ -7,7 +7,7 @@ what the state says, so that whoever comes next can do it again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -93,13 +93,21 @@ def deleted(table: TableState, rebuild: Rebuild, now_ms: int) -> TableState:
     return replace(table, rebuild=replace(rebuild, deleted_ms=max(now_ms, 1)))
 
 
-def cleared(table: TableState, rebuild: Rebuild, starts: Resume, heard: Mapping[int, int], heard_ms: int) -> TableState:
+def cleared(
+    table: TableState,
+    rebuild: Rebuild,
+    starts: Resume,
+    heard: Mapping[int, int],
+    heard_ms: int,
+    runs: Iterable[str] = (),
+) -> TableState:
     """The next generation, to be filled by a snapshot that is asked for after this is committed.
 
     Args:
         starts: Kafka's ends by now; the snapshot contains the effect of all that is below them.
         heard: ends of the notifications topic.
         heard_ms: when the latest initial snapshot before was told of; 0 for none.
+        runs: the connector runs that have streamed by now, in any table.
     """
     return replace(
         _next_generation(table),
@@ -110,7 +118,7 @@ def cleared(table: TableState, rebuild: Rebuild, starts: Resume, heard: Mapping[
         truncated=table.truncated,
         tainted=True,
         parked=None,
-        rebuild=replace(rebuild, heard=dict(heard)),
+        rebuild=replace(rebuild, heard=dict(heard), runs=tuple(sorted(set(runs)))),
         heard_ms=max(table.heard_ms, heard_ms),
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
 from connectors.landing_zone.backoff import persist
 from connectors.landing_zone.ledger.draft import Draft
@@ -16,7 +17,9 @@ from connectors.landing_zone.recovery import inspect_table, recover
 from connectors.landing_zone.requests import Answer, Request
 from streaming.assemble import NAME_COLLISION
 from streaming.lifecycle.answers import accepted, refused
+from streaming.lifecycle.asked_rebuilds import settings_ask
 from streaming.lifecycle.catching_up import offsets_behind, ranges_to_land, require_records
+from streaming.lifecycle.generations import DROPPED
 from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions
@@ -43,7 +46,7 @@ class Pause:
             return unknown_table(request)
         if table.status is TableStatus.PARKED and table.parked is not None:
             if table.parked.rebuild is not None:
-                return self._not_rebuilt(request, table, table.parked)
+                return self._postponed(request, table, table.parked)
             return accepted(
                 request,
                 f"{name} stands still already ({table.parked.reason}): {table.parked.message}",
@@ -66,19 +69,20 @@ class Pause:
         state = ledger.commit(Draft(tables={name: paused}, handled=(request.id,)))
         return accepted(request, f"{name} stands still from version {state.version} on", state.version)
 
-    def _not_rebuilt(self, request: Request, table: TableState, parked: Parked) -> Answer:
-        """Keep a table where it stands whose rebuild has not begun yet."""
-        stays = replace(
-            parked,
-            rebuild=None,
-            remedy=f"`cdc-bridge resume CONFIG {request.table}` when it is to go on; the rebuild that the settings "
-            "ask for begins then",
-        )
-        state = self._ledger.commit(Draft(tables={request.table: replace(table, parked=stays)}, handled=(request.id,)))
+    def _postponed(self, request: Request, table: TableState, parked: Parked) -> Answer:
+        """Keep a table where it stands whose rebuild has not begun yet; it begins with the table's :class:`Resume`."""
+        name = request.table
+        dropped = parked.reason == DROPPED
+        again = f"`cdc-bridge resume CONFIG {name}`"
+        waits = "when its mirror is to be dropped, as the settings ask"
+        if not dropped:
+            waits = "when it is to go on; the rebuild that the settings ask for begins then"
+        stays = replace(parked, rebuild=None, postponed=parked.rebuild, remedy=f"{again} {waits}")
+        state = self._ledger.commit(Draft(tables={name: replace(table, parked=stays)}, handled=(request.id,)))
+        until = "its mirror stays" if dropped else "is not rebuilt"
         return accepted(
             request,
-            f"{request.table} stands still ({parked.reason}) and is not rebuilt for now, from version "
-            f"{state.version} on",
+            f"{name} stands still ({parked.reason}) from version {state.version} on and {until} until {again}",
             state.version,
         )
 
@@ -101,6 +105,8 @@ class Resume:
     def __call__(self, request: Request) -> Answer:
         """Let the table catch up, if what it passed over is still in Kafka and its folder is as the ledger left it.
 
+        A table that was stopped before its rebuild began is rebuilt instead, if the settings still ask for that.
+
         Raises:
             RecordsGoneError, TopicNotFoundError, TopicRecreatedError: it is not; nothing was written.
             FencedError: another driver owns the zone.
@@ -114,15 +120,29 @@ class Resume:
         refusal = self._refusal(request, table, table.parked)
         if refusal is not None:
             return refusal
+        asked = table.parked.rebuild or table.parked.postponed
+        if asked is not None and settings_ask(table.parked.reason, self._job.options_for(SourceTable(*table.source))):
+            return self._rebuilt(request, table, table.parked, asked)
         ranges = ranges_to_land(table, ledger.state)
         require_records(ranges, self._outside.topics(sorted(ranges)), name)
         damage = self._damage(name, table)
         if damage is not None:
             return refused(request, f"its folder is not as the ledger left it: {damage.message}", damage.remedy)
-        catching_up = replace(table, status=TableStatus.CATCHING_UP, parked=replace(table.parked, rebuild=None))
+        going_on = replace(table.parked, rebuild=None, postponed=None)
+        catching_up = replace(table, status=TableStatus.CATCHING_UP, parked=going_on)
         behind = offsets_behind(table, ledger.state)
         state = ledger.commit(Draft(tables={name: catching_up}, handled=(request.id,)))
         return accepted(request, f"{name} catches up: {count_text(behind, 'offset')} to read", state.version)
+
+    def _rebuilt(self, request: Request, table: TableState, parked: Parked, asked: RebuildKind) -> Answer:
+        """Ask for the rebuild again that the table's policy has asked for, which is the next of the chores."""
+        name = request.table
+        again = replace(table, parked=replace(parked, rebuild=asked, postponed=None))
+        state = self._opened.ledger.commit(Draft(tables={name: again}, handled=(request.id,)))
+        message = f"{name} is rebuilt, as the settings ask ({parked.reason})"
+        if parked.reason == DROPPED:
+            message = f"the mirror of {name} is dropped, as the settings ask"
+        return accepted(request, message, state.version)
 
     def _refusal(self, request: Request, table: TableState, parked: Parked) -> Answer | None:
         name = request.table

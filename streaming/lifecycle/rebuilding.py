@@ -154,6 +154,8 @@ class Rebuilding:
 
     def _delete(self, name: str, table: TableState, rebuild: Rebuild) -> bool:
         zone, ledger = self._opened.zone, self._opened.ledger
+        if self._filling.held_up(name, table, rebuild, self._told):
+            return False
         if not rebuild.deleted_ms:
             remove_folder(zone, name, table.folder, table.sequence, ledger.check_fence)
             pass_failpoint(Failpoint.REBUILD_DELETED)
@@ -169,11 +171,13 @@ class Rebuilding:
                     ledger.commit(Draft(tables={name: from_kafka(table, rebuild, table.parked)}))
             case RebuildKind.SNAPSHOT:
                 debezium = self._debezium
-                heard = {} if debezium.heard is None else debezium.heard()
-                self._told.look()
                 ends = debezium.ends_of(table)
                 starts = {topic: dict(partitions) for topic, partitions in ends.items()}
-                after = cleared(table, rebuild, starts, heard, self._told.latest_ms)
+                # A snapshot whose start is told from now on has all of its rows behind these ends.
+                heard = {} if debezium.heard is None else debezium.heard()
+                self._told.look()
+                runs = (run for each in ledger.state.tables.values() for run in each.streamed_runs)
+                after = cleared(table, rebuild, starts, heard, self._told.latest_ms, runs)
                 ledger.commit(Draft(tables={name: after}))
             case _:
                 assert_never(rebuild.kind)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from connectors.debezium.schema import SourceTable
-from connectors.errors import Terminal
-from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
-from connectors.landing_zone.errors import TopicRecreatedError
-from connectors.landing_zone.ledger.state import Parked, Rebuild, RebuildKind, TableState, TableStatus
+from connectors.landing_zone.ledger.state import RebuildKind, TableState, TableStatus
 from connectors.landing_zone.requests import Answer, Request
 from streaming.assemble import NAME_COLLISION
 from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.asked_rebuilds import kafka_tells
-from streaming.lifecycle.catching_up import ranges_to_land, require_records
-from streaming.lifecycle.generations import UNDER_WAY, from_kafka
+from streaming.lifecycle.catching_up import gone_before_rebuild
+from streaming.lifecycle.generations import UNDER_WAY
 from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.pausing import unknown_table
 from streaming.lifecycle.rebuilding import Rebuilding
@@ -60,23 +57,13 @@ class Resync:
             if table.status is not TableStatus.PARKED or parked is None or not kafka_tells(table, parked, tables):
                 return refused(request, f"{name} cannot be rebuilt: {why[0]}", why[1])
             kind, reason = RebuildKind.KAFKA, parked.reason
-            gone = self._gone(name, table, parked)
+            gone = gone_before_rebuild(name, table, parked, ledger.state, self._outside)
             if gone is not None:
                 return refused(
                     request, f"{name} cannot be rebuilt from what Kafka holds: {gone.message}; and {why[0]}", why[1]
                 )
         state = self._rebuilding.begin(name, kind, reason, handled=(request.id,))
         return accepted(request, f"{name} is rebuilt from version {state.version} on", state.version)
-
-    def _gone(self, name: str, table: TableState, parked: Parked) -> Terminal | None:
-        """Why Kafka does not hold all that a next generation would be made of; None if it does."""
-        begun = from_kafka(table, Rebuild(RebuildKind.KAFKA, parked.reason), parked)
-        ranges = ranges_to_land(begun, self._opened.ledger.state)
-        try:
-            require_records(ranges, self._outside.topics(sorted(ranges)), name)
-        except (RecordsGoneError, TopicNotFoundError, TopicRecreatedError) as error:
-            return error
-        return None
 
     def _impossible(self, request: Request, table: TableState) -> Answer | None:
         name = request.table

@@ -18,6 +18,7 @@ from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState, Parked, PlannedTopic, TableState, TableStatus
+from streaming.lifecycle.debezium import topic_suffix
 from streaming.lifecycle.generations import feeding_topics
 from streaming.lifecycle.stopping import StopReason
 from streaming.resuming import resume_of
@@ -72,8 +73,7 @@ def _only_table(state: LedgerState, topic: str) -> str | None:
     fed = [name for name, table in state.tables.items() if topic in feeding_topics(table)]
     if len(fed) != 1:
         return None
-    database, schema, name = state.tables[fed[0]].source
-    return fed[0] if topic.endswith(f".{schema or database}.{name}") else None
+    return fed[0] if topic.endswith(topic_suffix(state.tables[fed[0]])) else None
 
 
 def _parked(

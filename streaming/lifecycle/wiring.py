@@ -72,7 +72,7 @@ def chores_for(
         snapshots = ToldSnapshots(debezium)
         release_wait = settings.landing_zone.release_wait.total_seconds()
         rebuilding = Rebuilding(opened, job, debezium, release_wait, told=snapshots)
-        asked = AskedRebuilds(opened, job, debezium, snapshots, rebuilding)
+        asked = AskedRebuilds(opened, job, debezium, snapshots, rebuilding, outside)
         emptied = EmptySnapshots(opened, job, debezium, snapshots, rebuilding)
         catch_up = CatchUp(opened, job, outside, settings.trigger.max_offsets, told.on_batch)
         return Chores(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -13,6 +13,8 @@ from connectors.landing_zone.schema import PinnedSchema, type_from_text
 from connectors.source_database.catalog import SourceColumn
 from connectors.source_database.location import DatabaseKind
 from streaming.reconciling.comparison import Comparison, comparison
+
+_EXCLUDED = "it is not to land: excluded by the settings or the connector"
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def plan_columns(
     *,
     masked: Sequence[str] = (),
     disguised: Sequence[str] = (),
+    own: Collection[str] = (),
     deleted: str = "",
     excluded: Callable[[str], bool] = lambda name: False,
     rule: OutOfRange = OutOfRange.CLAMP,
@@ -83,24 +86,32 @@ def plan_columns(
         source: the database's columns.
         masked: glob patterns of columns that land masked; never key columns.
         disguised: glob patterns of columns whose values the bridge changes on the way, key columns too.
+        own: landed columns that are the bridge's, whatever columns the source has.
         deleted: landed column of soft deletes.
-        excluded: whether a source column is not to land, by the settings or the connector's configuration.
+        excluded: whether a source column is not to land, by the settings or the connector's configuration; a key
+            column always does.
         rule: what the bridge does with dates that a landing file cannot hold.
         binary_mode: the connector's ``binary.handling.mode``; None where it is not known.
     """
     by_name = _by_name(source)
     landed = Counter(column.source for column in pinned.columns)
-    met = {by_name[column.source].name for column in pinned.columns if column.source in by_name}
+    met = {
+        by_name[column.source].name for column in pinned.columns if column.source in by_name and column.name not in own
+    }
     compared: list[ComparedColumn] = []
     left_out: list[LeftOutColumn] = []
     unproven: dict[str, SourceColumn] = {}
     for column in pinned.columns:
-        found = by_name.get(column.source)
+        found = None if column.name in own else by_name.get(column.source)
         how = None if found is None else comparison(kind, found, type_from_text(column.type), rule, binary_mode)
-        if found is None:
+        if column.name in own:
+            reason = "it is the bridge's own"
+        elif found is None:
             reason = "the source table has no such column now: it is the bridge's own, or was dropped"
         elif _matches(column.source, disguised) or (not column.key and _matches(column.source, masked)):
             reason = "the settings have its values changed on the way"
+        elif not column.key and excluded(found.name):
+            reason = _EXCLUDED
         elif found.generated:
             reason = "the database computes it, and Debezium sends such values only in snapshots"
         elif landed[column.source] > 1:
@@ -117,7 +128,7 @@ def plan_columns(
         if one.name in met:
             continue
         if excluded(one.name):
-            reason = "it is not to land: excluded by the settings or the connector"
+            reason = _EXCLUDED
         elif one.generated:
             reason = "it has not landed: the database computes it, and Debezium may not send such values"
         else:

@@ -25,6 +25,8 @@ from connectors.source_database.replication import DEFAULT_SLOT, reach_of
 from connectors.source_database.snapshot import snapshot
 from streaming.job_options import job_options
 from streaming.kafka_options import kafka_config
+from streaming.marking import leaves_events_out
+from streaming.own_columns import landed_own
 from streaming.plan import JobOptions
 from streaming.policies import TableMode
 from streaming.reconciling.columns import plan_columns
@@ -161,13 +163,15 @@ def _table(work: Reconciliation, name: str, head: LedgerState, source: DatabaseT
     elsewhere = _elsewhere(work.database, state)
     if elsewhere:
         return TableOutcome(name, str(source), Verdict.UNDECIDED, reason=elsewhere)
+    own = landed_own([column.name for column in columns], options, pinned)
     plan = plan_columns(
         work.database.kind,
         columns,
         pinned,
         masked=options.mask,
         disguised=[*options.hashed, *options.encrypted, *(glob.escape(column) for column, _ in options.casts)],
-        deleted=options.soft_delete,
+        own=frozenset(name for names in own.values() for name in names),
+        deleted=_flag(pinned, own.get(options.soft_delete, ())),
         excluded=lambda column: _excluded(work, SourceTable(*state.source), source, column),
         rule=work.job.decode.out_of_range,
         binary_mode=work.binary_mode,
@@ -183,7 +187,15 @@ def _table(work: Reconciliation, name: str, head: LedgerState, source: DatabaseT
             left_out=plan.left_out,
         )
     outcome = TableComparison(work.sides, name, state, source, plan, work.limits, steps).run()
-    return replace(outcome, notes=tuple(_notes(state)))
+    notes = [*_notes(state)]
+    if leaves_events_out(work.job.decode, SourceTable(*state.source)):
+        notes.append("the settings leave some of its operations out, and what those did is a difference")
+    return replace(outcome, notes=tuple(notes))
+
+
+def _flag(pinned: PinnedSchema, names: tuple[str, ...]) -> str:
+    """The newest of these columns that can say of a row that it was deleted; empty for none."""
+    return next((one.name for one in reversed(pinned.columns) if one.name in names and one.type == "bool"), "")
 
 
 def _excluded(work: Reconciliation, table: SourceTable, source: DatabaseTable, column: str) -> bool:
@@ -207,10 +219,9 @@ def _elsewhere(database: SourceDatabase, state: TableState) -> str:
 
 
 def _notes(state: TableState) -> Iterator[str]:
+    """What the ledger has counted of the table's events that did not land."""
     if state.dead_letters:
         yield f"{state.dead_letters:,} of its records were set aside as dead letters"
-    if state.tainted:
-        yield "events of it were left out (dead letters, ignored truncates, excluded operations)"
 
 
 def _named(state: LedgerState, tables: Sequence[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from connectors.landing_zone.storage.location import (
     adls_root,
     local_root,
 )
-from streaming.settings.kafka import HttpUrl
+from streaming.settings.kafka import BaseUrl
 from streaming.settings.scalars import Duration, TopicName, matching
 from streaming.settings.section import KeyPath, Section
 
@@ -89,9 +89,9 @@ class LandingZone(Section):
     """PEM file with the certificate authorities of the storage; without it the system's."""
     rename_mode: RenameMode = RenameMode.SDK
     """How a file is renamed: by the SDK, or by a bare REST request for storages that refuse the SDK's."""
-    dfs_endpoint: HttpUrl | None = Field(default=None, examples=["https://localhost:10004"])
+    dfs_endpoint: BaseUrl | None = Field(default=None, examples=["https://localhost:10004"])
     """Address of the DFS service where it is not https://host of the URL (private links, emulators)."""
-    blob_endpoint: HttpUrl | None = Field(default=None, examples=["https://localhost:10000"])
+    blob_endpoint: BaseUrl | None = Field(default=None, examples=["https://localhost:10000"])
     """Address of the Blob service where it can't be told from the DFS service's."""
     partner: Partner = Partner()
     """What ``_partnerEvents.json`` says."""

@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails
 from streaming.settings.section import BrokenRulesError, KeyPath, Section, path_text
 
 _LONGEST_VALUE = 60
+_CHOICES = frozenset({"enum", "literal_error"})
 _MESSAGES = {
     "missing": "is required",
     "bool_parsing": "must be true or false",
@@ -53,7 +54,7 @@ def explained(error: ErrorDetails, root: type[Section]) -> Iterator[tuple[KeyPat
 
 def _message(error: ErrorDetails, context: Mapping[str, object]) -> str:
     match error["type"]:
-        case "enum" | "literal_error":
+        case kind if kind in _CHOICES:
             choices = re.findall(r"'([^']+)'", str(context["expected"]))
             by_lower = {choice.lower(): choice for choice in choices}
             nearest = get_close_matches(str(error["input"]).lower(), by_lower, n=1)
@@ -153,8 +154,11 @@ def _shown_value(path: KeyPath, error: ErrorDetails, root: type[Section]) -> str
     value = error["input"]
     if error["type"] == "missing" or not isinstance(value, str | int | float) or _could_be_secret(path, root):
         return ""
+    if _beside_secrets(path, error, root):
+        return ""
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    if "@" in text and "://" in text:
+    # Of a URL, what stands before its host or behind its path may be a password or a token.
+    if "@" in text or ("://" in text and ("?" in text or "#" in text)):
         return ""
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
@@ -170,3 +174,21 @@ def _could_be_secret(path: KeyPath, root: type[Section]) -> bool:
         if field is not None:
             section = section_at(root, path[: depth + 1])
     return False
+
+
+def _beside_secrets(path: KeyPath, error: ErrorDetails, root: type[Section]) -> bool:
+    """Whether free text stands where a secret may have been meant: beside one, or instead of a section with one."""
+    whole = section_at(root, path)
+    if whole is not None and _holds_secrets(whole):
+        return True
+    around = section_at(root, path[:-1])
+    if around is None or error["type"] in _CHOICES:
+        return False
+    return any(SecretStr in alternatives(field.annotation) for field in keys_of(around).values())
+
+
+def _holds_secrets(section: type[Section]) -> bool:
+    inner = (inner_section(field) for field in keys_of(section).values())
+    return any(is_secret(field) for field in keys_of(section).values()) or any(
+        _holds_secrets(each[0]) for each in inner if each is not None
+    )

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, FilePath, SecretStr
 from connectors.kafka.config import SaslMechanism, SecurityProtocol
 from connectors.kafka.registry_config import RegistryKind
 from streaming.settings.scalars import OptionText, TopicName, matching
-from streaming.settings.secrets import secret_text, secret_twice, user_problems
+from streaming.settings.secrets import SECRET, secret_text, secret_twice, user_problems
 from streaming.settings.section import KeyPath, Section
 
 
@@ -33,6 +33,9 @@ class Isolation(enum.StrEnum):
     READ_UNCOMMITTED = "read_uncommitted"
 
 
+_SECRET_OPTION = re.compile(r"(?i)key|pwd|pass|auth|code|sig\b")
+
+
 def _topic_pattern(text: str) -> str:
     try:
         re.compile(text)
@@ -44,13 +47,21 @@ def _topic_pattern(text: str) -> str:
 def _http_url(text: str) -> str:
     if not re.fullmatch(r"https?://[^/\s]+(/\S*)?", text):
         raise ValueError("is not a URL: write http://host:port or https://host:port")
-    if "@" in text.split("/")[2]:
+    address, _, options = text.partition("?")
+    if "@" in address or SECRET.search(options) or _SECRET_OPTION.search(options):
         raise ValueError("holds credentials: move them to their own keys")
     return text
 
 
+def _base_url(text: str) -> str:
+    """An address that paths are put behind, so that options behind it mean nothing."""
+    if re.search(r"[?#]", _http_url(text)):
+        raise ValueError("holds options: write it without ? and #; user and password go to their own keys")
+    return text
+
+
 def _http_urls(text: str) -> str:
-    return ",".join(_http_url(each.strip()) for each in text.split(","))
+    return ",".join(_base_url(each.strip()) for each in text.split(","))
 
 
 def _moment(text: str) -> str:
@@ -68,6 +79,7 @@ Partition = Annotated[int, Field(ge=0)]
 Offset = Annotated[int, Field(ge=0)]
 GroupName = Annotated[str, Field(min_length=1)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
+BaseUrl = Annotated[str, AfterValidator(_base_url)]
 HttpUrls = Annotated[str, AfterValidator(_http_urls)]
 TopicPattern = Annotated[str, AfterValidator(_topic_pattern)]
 BootstrapServers = Annotated[

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, FilePath, SecretStr
 
-from streaming.settings.kafka import HttpUrl
+from streaming.settings.kafka import BaseUrl
 from streaming.settings.scalars import TopicName
 from streaming.settings.secrets import secret_text, secret_twice, user_problems
 from streaming.settings.section import KeyPath, Section
@@ -21,12 +20,18 @@ from streaming.settings.section import KeyPath, Section
 DATABASE_SCHEMES = ("postgresql", "mysql", "mariadb")
 
 
+_PLACE = re.compile(r"([^/@:?#\s]+@)?(\[[0-9A-Fa-f:.]+\]|[^/@:?#\s\[\]]+)(:\d{1,5})?/[^/@?#\s]+")
+
+
 def _database_url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in DATABASE_SCHEMES or not parts.hostname or not parts.path.strip("/"):
-        raise ValueError("is not a database's URL: write postgresql://, mysql:// or mariadb://user@host:port/database")
-    if parts.password is not None:
+    scheme, _, rest = text.partition("://")
+    user, at, _ = rest.rpartition("@")
+    if at and ":" in user:
         raise ValueError("holds a password: move it to password_file, or password")
+    if "?" in rest or "#" in rest:
+        raise ValueError("holds options: write it without ? and #; the password goes to password_file, or password")
+    if scheme not in DATABASE_SCHEMES or not _PLACE.fullmatch(rest):
+        raise ValueError("is not a database's URL: write postgresql://, mysql:// or mariadb://user@host:port/database")
     return text
 
 
@@ -63,7 +68,7 @@ class Database(Section):
 class Connect(Section):
     """Kafka Connect's REST API, where the connector runs."""
 
-    url: HttpUrl = Field(examples=["http://localhost:8083"])
+    url: BaseUrl = Field(examples=["http://localhost:8083"])
     """Base URL of the REST API."""
     connector: str = Field(min_length=1, examples=["shop-connector"])
     """Name of the Debezium connector there."""

@@ -120,7 +120,8 @@ def _number(column: Column, target: pa.DataType) -> Column:
             limit = 2.0 ** (_INTEGER_BITS[target] - 1)
             column = _where(pc.and_(pc.greater_equal(column, -limit), pc.less(column, limit)), column)
             return column.cast(target, safe=False)
-        return _each_once(column, lambda number: _nearest_decimal(number, target), target)
+        # The text of a float32 has its own shortest digits, not those of the float64 that is equal to it.
+        return _each_once(column.cast(pa.string()), lambda digits: _nearest_decimal(digits, target), target)
     if pa.types.is_decimal(column.type):
         kept = 0 if pa.types.is_integer(target) else target.scale
         if column.type.scale > kept:
@@ -136,10 +137,10 @@ def _roomy(column: Column) -> Column:
     return column.cast(pa.decimal256(76, max(column.type.scale, 0)))
 
 
-def _nearest_decimal(number: float, target: pa.DataType) -> Decimal | None:
+def _nearest_decimal(digits: str, target: pa.DataType) -> Decimal | None:
     """The float's shortest text, rounded half up: 1.005 has 1.01 with two places."""
     try:
-        rounded = Decimal(repr(number)).quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP, _DIGITS)
+        rounded = Decimal(digits).quantize(Decimal(1).scaleb(-target.scale), ROUND_HALF_UP, _DIGITS)
     except InvalidOperation:
         return None
     return rounded if not rounded or rounded.adjusted() < target.precision - target.scale else None

@@ -20,13 +20,16 @@ def _words(text: str) -> frozenset[str]:
 
 
 FUNCTIONS = _words(
-    "abs ceil ceiling floor round sign sqrt cbrt exp ln log log2 log10 log1p pow power mod div pi degrees radians "
+    "abs ceil ceiling floor round sign sqrt cbrt exp ln log log2 log10 log1p mod div pi degrees radians "
     "sin cos tan cot asin acos atan atan2 coalesce nullif ifnull if greatest least concat concat_ws lower upper "
     "initcap length char_length character_length octet_length bit_length left right substr substring position "
     "strpos replace reverse ltrim rtrim trim lpad rpad starts_with ends_with split_part regexp_like regexp_replace "
     "date_part extract strftime strptime bit_and bit_or bit_xor bit_count cast try_cast"
 )
-"""What an expression may call: deterministic, and computed from its own row alone."""
+"""What an expression may call: deterministic, and computed from its own row alone.
+
+Not ``pow``: the library raises to one exponent for all rows otherwise than to a column of them, to the last digit.
+"""
 
 _WORDS_BEFORE_A_BRACKET = _words(
     "and or not in between like ilike when then else case is decimal numeric varchar char varbinary binary float "
@@ -37,6 +40,8 @@ _QUOTED = re.compile(r"(?P<glued>\w)?'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|
 _CALL = re.compile(r"([^\W\d]\w*)\s*\(")
 _WORD = re.compile(r"[^\W\d]\w*")
 _UNKNOWN_QUOTES = re.compile(r"[$#\\\[\]{}]")
+_NOT_HELD = "which no landing file holds: cast it to another one"
+_TOO_WIDE = (pl.Int128, pl.UInt128)
 _HEIGHT, _RESULT = "\x01height", "\x01result"
 _WIDER: dict[pa.DataType, pa.DataType] = {
     pa.large_string(): pa.string(),
@@ -87,17 +92,30 @@ def check_expression(text: str) -> None:
         raise ValueError(f"is not a SQL expression: {_first_line(error)}") from None
     if not isinstance(parsed, pl.Expr):
         raise TypeError("one text gave several expressions")
-    if "replace" in bare.lower() and _replaces_by_column(json.loads(parsed.meta.serialize(format="json"))):
-        # The library takes another text for each row only of a single row, so it would depend on the rows around.
-        raise ValueError("calls replace with a column in what is to be replaced: it has to be a text in quotes")
+    made = json.loads(parsed.meta.serialize(format="json"))
+    if _replaces_by_column(made):
+        # Of the texts that differ by row the library refuses some (NULL, another pattern) depending on the rows around.
+        raise ValueError(
+            "calls replace with a column in what is to be replaced, or in what replaces it: both have to be texts in "
+            "quotes"
+        )
+    if _is_too_wide(made):
+        raise ValueError(f"gives an integer of 128 bits, {_NOT_HELD}")
+
+
+def _is_too_wide(node: object) -> bool:
+    """Whether the serialized expression is a cast to an integer that is wider than any of a file."""
+    match node:
+        case {"Cast": {"dtype": {"Literal": "Int128" | "UInt128"}}}:
+            return True
+        case _:
+            return False
 
 
 def _replaces_by_column(node: object) -> bool:
-    """Whether a part of the serialized expression replaces a text that comes from a column."""
+    """Whether a part of the serialized expression replaces a text, or puts one there, that comes from a column."""
     match node:
-        case {"Function": {"input": [_, pattern, *_], "function": {"StringExpr": {"Replace": _}}}} if _has_column(
-            pattern
-        ):
+        case {"Function": {"input": [_, *texts], "function": {"StringExpr": {"Replace": _}}}} if _has_column(texts):
             return True
         case dict():
             return any(_replaces_by_column(part) for part in node.values())
@@ -139,6 +157,11 @@ class ExpressionFailedError(Exception):
         self.detail = detail
 
 
+def columns_named(text: str) -> list[str]:
+    """The columns that an expression is computed from."""
+    return list(dict.fromkeys(pl.sql_expr(text).meta.root_names()))
+
+
 def compute(rows: pa.RecordBatch, column: str, text: str) -> pa.Array:
     """The values of a computed column, one per row, of a type that a landing file holds.
 
@@ -161,19 +184,28 @@ def compute(rows: pa.RecordBatch, column: str, text: str) -> pa.Array:
         else:
             good = middle
     # Told of the row alone, so that it does not depend on the rows around it.
-    alone = _evaluated(rows.slice(good, 1), wanted, expression)
+    alone = _evaluated(rows.slice(good, 1), wanted, expression, once=True)
     raise ExpressionFailedError(column, good, alone if isinstance(alone, str) else values)
 
 
-def _evaluated(rows: pa.RecordBatch, wanted: list[str], expression: pl.Expr) -> pa.Array | str:
+def _evaluated(rows: pa.RecordBatch, wanted: list[str], expression: pl.Expr, *, once: bool = False) -> pa.Array | str:
+    # The library takes a single value for a constant, and computes with constants otherwise (x / 3 is x * (1 / 3)
+    # where x is a column), so a row alone goes there twice.
+    places = [0, 0] if rows.num_rows == 1 and not once else range(rows.num_rows)
+    columns = (rows.column(name) for name in wanted)
+    if len(places) > rows.num_rows:
+        columns = (column.take(pa.array(places)) for column in columns)
     # A column of its own gives the frame its height where the expression names none.
-    height = pl.Series(_HEIGHT, range(rows.num_rows), pl.Int64)
-    frame = pl.DataFrame([height, *(pl.Series(name, pl.from_arrow(rows.column(name))) for name in wanted)])
+    height = pl.Series(_HEIGHT, places, pl.Int64)
+    values = (pl.Series(name, pl.from_arrow(column)) for name, column in zip(wanted, columns, strict=True))
+    frame = pl.DataFrame([height, *values])
     try:
         computed = frame.select(pl.col(_HEIGHT), expression.alias(_RESULT))
     except (PolarsError, PanicException) as error:
         return _first_line(error)
-    return computed.to_series(1).to_arrow()
+    result = computed.to_series(1).head(rows.num_rows)
+    # Arrow has no integers of that width.
+    return f"its result is of the type {result.dtype}, {_NOT_HELD}" if result.dtype in _TOO_WIDE else result.to_arrow()
 
 
 def _landed(values: pa.Array, column: str) -> pa.Array:
@@ -181,9 +213,7 @@ def _landed(values: pa.Array, column: str) -> pa.Array:
     if pa.types.is_timestamp(kind):
         kind = pa.timestamp("us", tz=None if kind.tz is None else "UTC")
     elif kind not in _LANDED and not pa.types.is_decimal128(kind):
-        raise ExpressionFailedError(
-            column, 0, f"its result is of the type {values.type}, which no landing file holds: cast it to another one"
-        )
+        raise ExpressionFailedError(column, 0, f"its result is of the type {values.type}, {_NOT_HELD}")
     return values if values.type == kind else values.cast(kind, safe=False)
 
 

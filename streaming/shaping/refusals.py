@@ -10,7 +10,8 @@ import numpy as np
 from connectors.debezium.events import Bools, SnapshotKind
 from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.schema import PinnedSchema
-from streaming.columns import displaced
+from streaming.columns import is_masked
+from streaming.own_columns import displaced
 from streaming.plan import TableOptions
 from streaming.policies import OnCastFailure, TableMode
 from streaming.rows import OrderedRows
@@ -116,8 +117,7 @@ def name_stop(events: OrderedRows, options: TableOptions, schema: PinnedSchema |
     """
     if schema is None:
         return None
-    pinned = frozenset(column.source for column in schema.columns)
-    names = displaced(events.rows.schema.names, options, pinned)
+    names = displaced(events.rows.schema.names, options, schema)
     if not names:
         return None
     return Stop.at(
@@ -125,8 +125,29 @@ def name_stop(events: OrderedRows, options: TableOptions, schema: PinnedSchema |
         0,
         "name_taken",
         f"the source has columns of a name that the settings give to a column of the bridge's: {', '.join(names)}",
-        "give the bridge's columns another name (soft_delete.column, metadata_prefix, add) and resume the table; the "
-        "name then is the source column's, whatever the earlier rows hold in it",
+        "give the bridge's columns another name (soft_delete.column, metadata_prefix, add), restart, and "
+        "`cdc-bridge resume CONFIG TABLE`; the name then is the source column's, whatever the earlier rows hold in it",
+    )
+
+
+def masked_key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...]) -> Stop | None:
+    """A key column that is to land masked: rows are found by their key, so it would land in the clear.
+
+    Args:
+        keys: of the table; empty where it has none, as a history.
+    """
+    own = identity_columns(options)
+    masked = [name for name in keys if name not in own and is_masked(name, options)]
+    if not masked:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "masked_key",
+        f"the settings mask key columns, by which rows are found, so that they cannot be masked: {', '.join(masked)}",
+        "hash or encrypt them instead (columns.hash, columns.encrypt), or take them out of columns.mask if they may "
+        "land in the clear; then `cdc-bridge resync CONFIG TABLE` if anything of the table has landed, else "
+        "`cdc-bridge resume CONFIG TABLE`",
     )
 
 
@@ -158,7 +179,8 @@ def cast_stop(reshaped: Reshaped, options: TableOptions) -> Stop | None:
         index,
         "cast_failure",
         f"a value does not fit the type that the settings cast it to: {named}",
-        "change the type under casts, or set policies.on_cast_failure to null to land such values as NULL",
+        "change the type under casts, or set policies.on_cast_failure to null to land such values as NULL; then "
+        "restart, and `cdc-bridge resume CONFIG TABLE`",
     )
 
 
@@ -193,7 +215,7 @@ def key_cast_stop(reshaped: Reshaped, options: TableOptions, keys: tuple[str, ..
         "cast_failure",
         "a key does not fit the type that the settings cast it to, or would not be told from another one there "
         f"(as 7 and 007): {named}",
-        "take the key column out of casts, or choose a type that keeps its values apart; then "
+        "take the key column out of casts, or choose a type that keeps its values apart; restart, and "
         "`cdc-bridge resync CONFIG TABLE` if anything of it has landed, else `cdc-bridge resume CONFIG TABLE`",
     )
 
@@ -205,5 +227,6 @@ def expression_stop(events: OrderedRows, error: ExpressionFailedError) -> Stop:
         error.row,
         "expression",
         f"the expression of the added column {error.column} fails: {error.detail}",
-        "correct the expression under add, so that it holds for every row (try_cast gives NULL where cast fails)",
+        "correct the expression under add, so that it holds for every row (try_cast gives NULL where cast fails), "
+        "restart, and `cdc-bridge resume CONFIG TABLE`",
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.converted import Column
 from connectors.debezium.events import Bools
-from streaming.columns import matches
+from streaming.columns import keeps_deleted_rows, matches
 from streaming.plan import TableOptions
 from streaming.rows import OrderedRows
 from streaming.shaping.casts import exact_cast, soft_cast
@@ -22,7 +23,8 @@ class Reshaped:
     """Events whose rows hold the values that land.
 
     Attributes:
-        misfits: per cast column, the cells whose value did not fit and is NULL now; only columns that have any.
+        misfits: per cast column, the events with a value that did not fit and is NULL now, in their row or in the one
+            before a key change; only columns that have any.
     """
 
     events: OrderedRows
@@ -45,7 +47,15 @@ def reshape(
         return Reshaped(events)
     misfits: dict[str, Bools] = {}
     rows = _reshaped(events.rows, options, secrecy, landing, keys, misfits)
-    old_keys = None if events.old_keys is None else _reshaped(events.old_keys, options, secrecy, landing, keys, {})
+    if events.old_keys is None:
+        return Reshaped(replace(events, rows=rows), misfits)
+    before: dict[str, Bools] = {}
+    old_keys = _reshaped(events.old_keys, options, secrecy, landing, keys, before)
+    for name, failed in before.items():
+        # Of a row that is removed nothing but its key lands.
+        if name in keys or keeps_deleted_rows(options):
+            mask = misfits.setdefault(name, np.zeros(len(events), np.bool_))
+            mask[events.key_changed[failed]] = True
     return Reshaped(replace(events, rows=rows, old_keys=old_keys), misfits)
 
 

@@ -44,7 +44,8 @@ def key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] |
             first,
             "missing_key",
             "the records carry no key, so updates and deletes cannot find their row",
-            "declare the table's key columns in the settings, or set policies.on_missing_key to append",
+            "declare the table's key columns in the settings, or set policies.on_missing_key to append, restart the "
+            "bridge, and `cdc-bridge resume CONFIG TABLE`",
         )
     if keys:
         return Stop.at(
@@ -52,7 +53,8 @@ def key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] |
             first,
             "missing_key",
             f"a record without key arrived for a table with the key ({', '.join(keys)})",
-            "restore the key at the source, or declare the key columns for this table in the settings",
+            "declare the table's key columns in the settings, restart the bridge, and "
+            "`cdc-bridge resume CONFIG TABLE`; or restore the key at the source and `cdc-bridge resync CONFIG TABLE`",
             rebuild,
         )
     changes = np.flatnonzero((events.ops == Op.UPDATE) | (events.ops == Op.DELETE))
@@ -63,7 +65,8 @@ def key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] |
         int(changes[0]),
         "change_without_key",
         "an update or delete arrived for a table that can only append",
-        "declare the table's key columns in the settings, or make the source send inserts only",
+        "declare the table's key columns in the settings and restart the bridge, or make the source send inserts only; "
+        "then `cdc-bridge resync CONFIG TABLE`",
     )
 
 
@@ -83,7 +86,8 @@ def null_key_stop(events: OrderedRows, keys: tuple[str, ...]) -> Stop | None:
         min(places),
         "null_key",
         f"a row has NULL in its key ({', '.join(keys)}), so later changes could not find it",
-        "declare key columns for this table in the settings that are never NULL",
+        "declare key columns for the table in the settings that are never NULL, restart the bridge, and "
+        "`cdc-bridge resync CONFIG TABLE`, or `cdc-bridge resume CONFIG TABLE` if nothing of it has landed",
     )
 
 

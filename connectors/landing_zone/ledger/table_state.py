@@ -86,6 +86,8 @@ class Parked(msgspec.Struct, frozen=True):
         resume: the first offset not landed, per topic and partition.
         skipped: records of this table since then.
         rebuild: the rebuild that the table's policy asks for, if it does.
+        postponed: the one that it asked for before a person let the table stand still; it begins when the table is to
+            go on.
         run: the connector run that the event came from; empty where it says none.
         place: the event's log position and its time at the source in milliseconds, as three hexadecimal words; empty
             for an event without position.
@@ -100,6 +102,7 @@ class Parked(msgspec.Struct, frozen=True):
     resume: dict[str, dict[int, int]] = {}
     skipped: int = 0
     rebuild: RebuildKind | None = None
+    postponed: RebuildKind | None = None
     run: str = ""
     place: str = ""
 
@@ -114,6 +117,7 @@ class Rebuild(msgspec.Struct, frozen=True):
         connector: Debezium's connector that the table's events came from, where it is known.
         keyless: the table had no key, so its snapshot interrupts the stream and its rows are appended.
         heard: per partition of the notifications topic, the end that it had before the snapshot was asked for.
+        runs: the connector runs that had streamed by then, in any table.
     """
 
     kind: RebuildKind
@@ -123,6 +127,7 @@ class Rebuild(msgspec.Struct, frozen=True):
     connector: str = ""
     keyless: bool = False
     heard: dict[int, int] = {}
+    runs: tuple[str, ...] = ()
 
 
 class Dropped(msgspec.Struct, frozen=True):

@@ -51,6 +51,7 @@ class Moving:
         rows: the database's, by key.
         lsn: how far its log is.
         holding: columns beside id and name that hold values.
+        further: value of each further column, the same in every row.
         lost: keys that the database does not find, though it has their rows.
         before_reading: called before each transaction of the comparison, with its number from 0: the world moves here.
         before_looking: called before each look at the ledger.
@@ -68,6 +69,7 @@ class Moving:
     read: list[list[str]] = field(default_factory=list)
     lost: set[int] = field(default_factory=set)
     holding: set[str] = field(default_factory=set)
+    further: dict[str, Value] = field(default_factory=dict)
 
     def land(self, *records: Record) -> None:
         """One more micro-batch."""
@@ -129,7 +131,7 @@ class Moment:
     def rows(
         self, table: DatabaseTable, columns: Sequence[SourceColumn], order: Sequence[str], batch: int
     ) -> Iterator[Columns]:
-        everything = [self._written(key) for key in sorted(self.seen)]
+        everything = [self._written(key, columns) for key in sorted(self.seen)]
         for first in range(0, len(everything), batch):
             yield list(zip(*everything[first : first + batch], strict=True))
 
@@ -138,15 +140,17 @@ class Moment:
     ) -> Iterator[Columns]:
         wanted = sorted(str(one[0]) for one in keys)
         self.world.read.append(wanted)
-        found = [self._written(key) for key in sorted(self.seen) if str(key) in wanted and key not in self.world.lost]
+        known = [key for key in sorted(self.seen) if str(key) in wanted and key not in self.world.lost]
+        found = [self._written(key, columns) for key in known]
         if found:
             yield list(zip(*found, strict=True))
 
     def holding(self, table: DatabaseTable, columns: Sequence[SourceColumn]) -> tuple[SourceColumn, ...]:
         return tuple(column for column in columns if column.name in self.world.holding)
 
-    def _written(self, key: int) -> tuple[Value, ...]:
-        return str(key), self.seen[key]
+    def _written(self, key: int, columns: Sequence[SourceColumn]) -> tuple[Value, ...]:
+        row: dict[str, Value] = {"id": str(key), "name": self.seen[key], **self.world.further}
+        return tuple(row[column.name] for column in columns)
 
 
 def moving(folder: Path, *batches: list[Record], rows: dict[int, str | None], **options: Any) -> Moving:

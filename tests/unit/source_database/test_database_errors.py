@@ -76,7 +76,16 @@ def test_addresses_have_their_usual_ports_and_hide_the_password() -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["oracle://h/d", "postgresql://h", "postgresql:///d", "postgresql://h/d?sslmode=disable", "nonsense", "x://:y"],
+    [
+        "oracle://h/d",
+        "postgresql://h",
+        "postgresql:///d",
+        "postgresql://h/d?sslmode=disable",
+        "nonsense",
+        "x://:y",
+        "u:secret@h/d",
+        "postgresql://h/d?password=secret",
+    ],
 )
 def test_addresses_that_cannot_be_used(url: str) -> None:
     with pytest.raises(DatabaseUrlError, match="the source database's URL cannot be used") as caught:
@@ -84,6 +93,7 @@ def test_addresses_that_cannot_be_used(url: str) -> None:
     assert caught.value.remedy == (
         "write postgresql://, mysql:// or mariadb://user@host:port/database, without options behind it"
     )
+    assert (caught.value.facts, "secret" in str(caught.value)) == ({}, False)
 
 
 def test_positions_compare_as_the_log_grows() -> None:

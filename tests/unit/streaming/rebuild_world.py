@@ -85,6 +85,7 @@ class World:
     Attributes:
         snapshot: the rows that Debezium sends for a snapshot; ``signals`` that it was sent, by id.
         now_ms: the wall clock.
+        chunk: offsets of a chunk of a catch-up.
     """
 
     work: Path
@@ -101,6 +102,7 @@ class World:
     prefix: str | None = None
     release_wait: float = 0.0
     now_ms: int = 1_700_000_000_000
+    chunk: int = 1_000
     starts: itertools.count[int] = field(default_factory=itertools.count)
     _answered: set[str] = field(default_factory=set)
 
@@ -131,18 +133,17 @@ class World:
                 self._answered.add(identity)
                 self.send(*self.snapshot)
                 incremental = signal.kind is SnapshotKind.INCREMENTAL
+                told = identity if incremental else f"not {identity}"
+                aggregate = INCREMENTAL_SNAPSHOT if incremental else INITIAL_SNAPSHOT
+                self.notify(Progress.STARTED, told, aggregate)
                 self.notify(
                     Progress.TABLE_SCAN_COMPLETED,
-                    identity if incremental else "another",
-                    aggregate=INCREMENTAL_SNAPSHOT if incremental else INITIAL_SNAPSHOT,
+                    told,
+                    aggregate,
                     scanned_collection="public.orders",
                     status="SUCCEEDED",
                 )
-                self.notify(
-                    Progress.COMPLETED,
-                    identity if incremental else "another",
-                    aggregate=INCREMENTAL_SNAPSHOT if incremental else INITIAL_SNAPSHOT,
-                )
+                self.notify(Progress.COMPLETED, told, aggregate)
 
     def notify(self, progress: Progress, identity: str, aggregate: str = INCREMENTAL_SNAPSHOT, **details: str) -> None:
         self.told.append(Notification(identity, aggregate, progress, details))
@@ -253,9 +254,9 @@ class Driver:
             now_ms=lambda: world.now_ms,
             clock=lambda: 0.0,
         )
-        asked = AskedRebuilds(opened, self.job, debezium, told, self.rebuilding)
+        asked = AskedRebuilds(opened, self.job, debezium, told, self.rebuilding, outside)
         self.emptied = EmptySnapshots(opened, self.job, debezium, told, self.rebuilding)
-        catch_up = CatchUp(opened, self.job, outside, 1_000, lambda report: None)
+        catch_up = CatchUp(opened, self.job, outside, world.chunk, lambda report: None)
         self.chores = Chores(
             opened,
             {

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from connectors.landing_zone.ledger.state import RebuildKind, TableStatus
 from streaming.lifecycle.asked_rebuilds import settings_ask
 from streaming.plan import TableOptions
 from streaming.policies import OnDrop, OnKeyChange, OnResnapshot, OnTruncate, OnTypeChange
+from tests.support.mariadb_events import MariaTable, ddl
+from tests.support.records import Table
+from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
+from tests.unit.streaming.rebuild_world import NAME, World
 
+SECOND_RUN = Table(TOPIC, run="run-2")
 ASKING = TableOptions(
     on_truncate=OnTruncate.REBUILD,
     on_resnapshot=OnResnapshot.REBUILD,
@@ -34,3 +40,59 @@ def test_each_policy_decides_about_its_own_reason(reason: str) -> None:
 
 def test_what_no_policy_decides_about_goes_on() -> None:
     assert settings_ask("something_else", PARKING)
+
+
+class TestRecordsThatKafkaDoesNotHoldAnyMore:
+    """An outage comes between the event that asks for a rebuild from Kafka and the rebuild."""
+
+    def outlived(self, world: World) -> World:
+        world.send(ORDERS.read(row(1), 10), ORDERS.read(row(2), 10), ORDERS.update(row(1, "uno"), 20))
+        world.live()
+        world.send(SECOND_RUN.read(row(1), 40), SECOND_RUN.read(row(3), 40))
+        world.driver().land()
+        assert world.table.parked is not None
+        assert world.table.parked.rebuild is RebuildKind.KAFKA
+        world.log.earliest[(TOPIC, 0)] = 4
+        return world
+
+    def test_a_snapshot_brings_the_rows_instead(self, world: World) -> None:
+        self.outlived(world).snapshot = (SECOND_RUN.reread(row(1), 50), SECOND_RUN.reread(row(3), 50))
+        world.live()
+        assert (world.table.status, world.rows(), len(world.signals)) == (TableStatus.STREAMING, [row(1), row(3)], 1)
+
+    def test_without_a_signal_channel_the_table_stays_parked_with_its_files(self, world: World) -> None:
+        self.outlived(world).takes_signals = False
+        before, files = world.table.parked, world.files()
+        world.live()
+        parked = world.table.parked
+        assert before is not None
+        assert parked is not None
+        assert (world.table.status, parked.reason, parked.rebuild, parked.resume, world.files()) == (
+            TableStatus.PARKED,
+            "second_snapshot",
+            None,
+            before.resume,
+            files,
+        )
+        assert parked.message == (
+            f"{before.message}; it is not rebuilt, since Kafka's retention has removed what the table has to catch up "
+            f"from: {TOPIC}/0 begins at offset 4, and 3 is the next one to land; and the settings do not say how "
+            "Debezium takes signals, so no snapshot can be asked for"
+        )
+        assert parked.remedy == (
+            "set source.signals.topic (the connector's signal.kafka.topic) or source.signals.table, restart, then "
+            f"`cdc-bridge resync CONFIG {NAME}`"
+        )
+
+    def test_a_dropped_tables_mirror_goes_all_the_same(self, world: World) -> None:
+        orders = MariaTable()
+        world.policies = {"schema_template": "{database}", "on_drop": OnDrop.DROP}
+        world.send(orders.read(row(1), 5), orders.create(row(2), 10))
+        world.live()
+        world.send(ddl("DROP TABLE `orders`", ("DROP", "orders"), pos=50), orders.create(row(7), 60))
+        world.driver().land()
+        world.log.earliest[(orders.topic, 0)] = 3
+        world.driver().drain()
+        parked = world.ledger.tables["shop.orders"].parked
+        assert parked is not None
+        assert (parked.reason, world.files(), world.signals) == ("retention_passed", {}, {})

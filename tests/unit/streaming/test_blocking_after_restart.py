@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from connectors.kafka.signals import Notification
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Parked, RebuildKind, RunStart, TableStatus
@@ -20,6 +21,8 @@ from tests.unit.streaming.told_runs import run_id, scan, snapshot, told
 
 FIRST, SECOND = run_id(1_000), run_id(20_000)
 ORDERS, ORDERS_AGAIN = Table(TOPIC, run=FIRST), Table(TOPIC, run=SECOND)
+AT_ITS_TIME = Table(TOPIC, run=SECOND, base_ms=20_100)
+"""Rows of the second run whose time is near to what is told of it."""
 
 
 def streaming(world: World, **policies: Any) -> World:
@@ -55,6 +58,62 @@ def test_a_run_that_made_an_initial_snapshot_begins_the_table_anew(world: World)
     shop.send(ORDERS_AGAIN.read(row(2), 30))
     shop.live()
     assert (shop.rows(), shop.table.generation) == ([row(2)], 2)
+
+
+@pytest.mark.parametrize(
+    "of_the_run",
+    [
+        pytest.param([told(Progress.STARTED, 20_100), told(Progress.COMPLETED, 20_101)], id="no_data"),
+        pytest.param(snapshot(20_100, scan(20_102, 1, "public.users")), id="the snapshot of other tables"),
+    ],
+)
+def test_a_run_whose_initial_snapshot_left_the_table_out_removes_no_row_of_it(
+    world: World, of_the_run: list[Notification]
+) -> None:
+    shop = streaming(world)
+    shop.told += [*of_the_run, *snapshot(25_000, scan(25_001, 1))]
+    shop.send(AT_ITS_TIME.read(row(1, "asked for"), 5_000))
+    shop.live()
+    assert (shop.rows(), shop.table.generation) == ([row(1, "asked for"), row(2), row(3)], 1)
+
+
+@pytest.mark.parametrize("retained", [True, False])
+def test_what_a_later_run_tells_does_not_make_its_own_snapshot_one_that_somebody_asked_for(
+    world: World, retained: bool
+) -> None:
+    shop = streaming(world)
+    if not retained:
+        shop.told.clear()
+    shop.told += [told(Progress.SKIPPED, 30_050)]
+    shop.send(AT_ITS_TIME.read(row(1, "eins"), 90))
+    shop.live()
+    assert (shop.rows(), shop.table.generation) == ([row(1, "eins")], 2)
+
+
+@pytest.mark.parametrize(
+    ("says", "row_at"),
+    [
+        pytest.param([told(Progress.SKIPPED, 20_150)], 49, id="the clocks differ"),
+        pytest.param(snapshot(900_000, scan(900_001, 1)), 880_000, id="retention has removed how the run began"),
+    ],
+)
+def test_where_it_is_not_clear_nothing_is_removed(world: World, says: list[Notification], row_at: int) -> None:
+    shop = streaming(world)
+    shop.told[:] = says
+    shop.send(AT_ITS_TIME.read(row(1, "asked for"), row_at))
+    shop.live()
+    parked = shop.table.parked
+    assert parked is not None
+    assert (parked.reason, parked.rebuild, shop.rows()) == ("ambiguous_snapshot", None, [row(1), row(2), row(3)])
+    assert parked.message == (
+        "rows of a snapshot arrived under a new connector run; from what the connector's notifications still tell it "
+        "is not clear whether they are of a second initial snapshot or of one that somebody asked for, and nothing was "
+        "removed"
+    )
+    assert parked.remedy == (
+        "`cdc-bridge resync CONFIG TABLE`; or set policies.on_resnapshot to upsert, which accepts that rows stay that "
+        "no longer exist at the source, and `cdc-bridge resume CONFIG TABLE`"
+    )
 
 
 def test_what_another_connector_tells_says_nothing(world: World) -> None:

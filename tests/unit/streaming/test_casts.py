@@ -168,6 +168,17 @@ def test_a_float_becomes_the_nearest_decimal() -> None:
     assert cast([123456789012345678.0], pa.float64(), "decimal(38,10)") == [Decimal("123456789012345680.0000000000")]
 
 
+def test_a_smaller_float_becomes_a_decimal_from_its_own_shortest_digits() -> None:
+    assert cast([0.1, 1.005, 2.5, -0.0], pa.float32(), "decimal(5,2)") == [
+        Decimal("0.10"),
+        Decimal("1.01"),
+        Decimal("2.50"),
+        Decimal("0.00"),
+    ]
+    assert cast([0.1, 1e-40], pa.float32(), "decimal(20,15)") == [Decimal("0.100000000000000"), Decimal(0)]
+    assert cast([3.4e38, float("nan")], pa.float32(), "decimal(38,0)") == [FAILED, FAILED]
+
+
 def test_a_number_becomes_the_nearest_float_but_never_an_infinite_one() -> None:
     assert cast([2**53 + 1], pa.int64(), "float64") == [float(2**53)]
     assert cast([Decimal("1.25")], DECIMAL, "float64") == [1.25]

@@ -28,9 +28,10 @@ from streaming.checks.source_postgresql import (
     check_wal_level,
 )
 from streaming.plan import TableOptions
-from streaming.policies import OnTruncate, OnUnavailable
+from streaming.policies import MetadataColumn, OnTruncate, OnUnavailable
+from tests.support.records import Table
 from tests.unit.source_database.connect_server import ConnectServer
-from tests.unit.streaming.landed_shop import TOPIC, job, two_batches
+from tests.unit.streaming.landed_shop import TOPIC, job, landed, two_batches
 from tests.unit.streaming.settings_builder import settings
 
 ORDERS = DatabaseTable("public", "orders")
@@ -385,3 +386,18 @@ class TestSource:
             Captured("public.orders", ORDERS, parks_unavailable=False, wants_truncates=False),
         )
         assert TOPIC in state.topics
+
+    def test_every_source_of_a_merged_table_is_looked_at(self, tmp_path: Path) -> None:
+        east, west = (Table(f"{name}.orders", database=name, run=name) for name in ("east", "west"))
+        options = TableOptions(merge_sources=True, metadata_columns=(MetadataColumn.SOURCE_DATABASE,))
+        shards = landed(
+            tmp_path,
+            [east.create({"id": 1, "name": "a"}, lsn=1), west.create({"id": 1, "name": "a"}, lsn=1)],
+            defaults=options,
+        )
+        ignoring = replace(options, on_truncate=OnTruncate.IGNORE)
+        asked = job(tmp_path, defaults=options, tables=(("west.*", ignoring),))
+        assert captured(asked, shards.ledger.state) == (
+            Captured("public.orders", ORDERS),
+            Captured("public.orders", ORDERS, wants_truncates=False),
+        )

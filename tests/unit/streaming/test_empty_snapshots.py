@@ -11,11 +11,12 @@ import msgspec
 import pytest
 
 from connectors.kafka.errors import BrokerUnavailableError
+from connectors.kafka.signals import Notification
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.state import SnapshotIdentity, TableState, TableStatus
 from connectors.landing_zone.requests import Action, new_request
 from streaming.lifecycle.debezium import rows_scanned
-from streaming.lifecycle.empty_snapshots import EmptyScan, empty_scans, left_behind
+from streaming.lifecycle.empty_snapshots import EmptyScan, empty_scans, left_behind, unshown_scans
 from streaming.policies import OnResnapshot, TableMode
 from tests.support.records import Table
 from tests.unit.landing_zone.memory_storage import Crash
@@ -107,6 +108,25 @@ class TestRebuild:
         shop.live()
         assert (shop.rows(), shop.table.generation) == ([row(9)], 3)
 
+    def test_a_start_that_is_read_twice_hides_nothing(self, shop: World) -> None:
+        driver = shop.driver()
+        debezium = shop.debezium()
+
+        def heard() -> Mapping[int, int]:
+            ends = {0: len(shop.told)}
+            if len(shop.told) == 4:  # the start comes right behind the question where the topic ends
+                shop.told.append(told(Progress.STARTED, 20_100))
+            return ends
+
+        driver.emptied._told._debezium = dataclasses.replace(debezium, heard=heard)
+        driver.do_chores()
+        shop.told += [scan(20_101, 0), users(20_102, 1), told(Progress.COMPLETED, 20_110)]
+        shop.send(USERS_AGAIN.read(row(1), 90))
+        driver.drain()
+        assert [signal.collection for _, signal in shop.signals.values()] == ["public.orders"]
+        shop.live()
+        assert (folders(shop), shop.table.generation) == ({"users"}, 2)
+
     def test_it_comes_out_the_same_if_the_driver_dies_on_the_way(self, shop: World) -> None:
         emptied(shop)
         with pytest.raises(Crash):
@@ -122,8 +142,8 @@ class TestRebuild:
         assert parked is not None
         assert (parked.reason, parked.rebuild, parked.resume) == ("second_snapshot", None, {TOPIC: {0: 3}})
         assert parked.message == (
-            "a second initial snapshot found the table empty at the source; what was deleted before it was never sent, "
-            "so rows that the source has not are still in the mirror; it is not rebuilt, since the settings do not say "
+            "a second initial snapshot found the table empty at the source, and rows had landed before it; those whose "
+            "deletes were not sent by then are still in the mirror; it is not rebuilt, since the settings do not say "
             "how Debezium takes signals, so no snapshot can be asked for"
         )
         assert parked.remedy.startswith("set source.signals.topic")
@@ -139,8 +159,8 @@ class TestOtherPolicies:
         assert parked is not None
         assert (parked.reason, parked.rebuild, shop.table.status) == ("second_snapshot", None, TableStatus.PARKED)
         assert parked.remedy == (
-            "resync the table, or set policies.on_resnapshot to upsert, which accepts that rows stay that no longer "
-            "exist at the source, and resume it"
+            "`cdc-bridge resync CONFIG TABLE`; or set policies.on_resnapshot to upsert, which accepts that rows stay "
+            "that no longer exist at the source, and `cdc-bridge resume CONFIG TABLE`"
         )
         shop.send(ORDERS_AGAIN.create(row(7), 91))
         shop.ask(new_request(Action.RESUME, now_ms=2, by="ann@home", table=NAME))
@@ -168,6 +188,54 @@ class TestOtherPolicies:
         assert (world.table.generation, world.table.status) == (1, TableStatus.STREAMING)
 
 
+class TestARunThatSentNothing:
+    """A second initial snapshot finds everything empty, and the connector begins again before the source writes."""
+
+    def test_the_rows_stay_and_each_driver_names_the_table_once(
+        self, world: World, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        world.told += snapshot(1_100, scan(1_101, 2))
+        world.send(ORDERS.read(row(1), 10), ORDERS.update(row(1, "uno"), 20))
+        world.live()
+        world.told += [*snapshot(20_100, scan(20_101, 0)), told(Progress.SKIPPED, 30_050)]
+        world.send(Table(TOPIC, run=THIRD).create(row(7), 91))
+        driver = world.driver()
+        with caplog.at_level(logging.WARNING):
+            driver.drain()
+            driver.drain()
+        assert (world.rows(), world.table.generation) == ([row(1, "uno"), row(7)], 1)
+        [said] = [one.getMessage() for one in caplog.records]
+        assert said == (
+            "public.orders: a snapshot found the table empty at the source, and its connector has begun again since "
+            "without an event that shows its run; if it was a second initial snapshot, and not one that somebody asked "
+            "for, rows that the source has not are still in the mirror: `cdc-bridge resync CONFIG public.orders` "
+            "removes them"
+        )
+
+    def test_a_resync_ends_it(self, world: World, caplog: pytest.LogCaptureFixture) -> None:
+        self.test_the_rows_stay_and_each_driver_names_the_table_once(world, caplog)
+        caplog.clear()
+        world.snapshot = (Table(TOPIC, run=THIRD).reread(row(7), 95),)
+        world.ask()
+        world.driver().do_chores()
+        caplog.clear()
+        world.live()
+        assert (world.rows(), [one for one in caplog.records if "found the table" in one.getMessage()]) == (
+            [row(7)],
+            [],
+        )
+
+    @pytest.mark.parametrize(
+        "says",
+        [
+            pytest.param([*snapshot(20_100, scan(20_101, 0))], id="nothing has begun since"),
+            pytest.param([*snapshot(20_100, scan(20_101, 5)), told(Progress.SKIPPED, 30_050)], id="it had rows"),
+        ],
+    )
+    def test_no_word_of_it(self, says: list[Notification]) -> None:
+        assert unshown_scans([*snapshot(1_100, scan(1_101, 0)), *says], [FIRST]) == []
+
+
 class TestNothingIsDone:
     def test_the_first_snapshot_finds_tables_empty(self, world: World) -> None:
         world.told += snapshot(1_100, scan(1_101, 0), users(1_102, 1))
@@ -184,6 +252,12 @@ class TestNothingIsDone:
 
     def test_a_run_that_went_on_from_its_offsets_asks_for_one_that_finds_the_table_empty(self, shop: World) -> None:
         shop.told += [told(Progress.SKIPPED, 20_050), *snapshot(20_100, scan(20_101, 0))]
+        shop.send(ORDERS_AGAIN.create(row(7), 30))
+        shop.live()
+        assert (len(shop.rows()), shop.table.generation) == (3, 1)
+
+    def test_a_blocking_one_that_retention_has_made_the_first_that_is_told(self, shop: World) -> None:
+        shop.told[:] = snapshot(900_000, scan(900_001, 0))
         shop.send(ORDERS_AGAIN.create(row(7), 30))
         shop.live()
         assert (len(shop.rows()), shop.table.generation) == (3, 1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+import random
 from decimal import Decimal
 from typing import Any
 
@@ -67,8 +69,14 @@ def test_an_expression_gives_a_landing_type_that_does_not_depend_on_the_rows(
         ("$$'$$ || now() || $$'$$", "uses the sign $ outside of quotes, which has no meaning here"),
         ("# '\nnow() '", "uses the sign # outside of quotes"),
         ("/* ' */ now() /* ' */", "uses now: "),
-        ("replace(name, other, 'x')", "calls replace with a column in what is to be replaced: it has to be a text"),
+        ("replace(name, other, 'x')", "calls replace with a column in what is to be replaced, or in what replaces it:"),
+        ("replace(name, '-', other)", "calls replace with a column in what is to be replaced, or in what replaces it:"),
         ("upper(concat('a', Replace(name, 'b' || lower(other), '')))", "calls replace with a column in what is"),
+        ("upper(concat('a', Replace(name, 'b', 'c' || other)))", "calls replace with a column in what is"),
+        ("pow(quantity, 2)", "calls pow, which is not among the functions of one row: abs"),
+        ("power(2, quantity)", "calls power, which is not among the functions of one row: abs"),
+        ("try_cast(name as hugeint)", "gives an integer of 128 bits, which no landing file holds: cast it to another"),
+        ("(quantity::uhugeint)", "gives an integer of 128 bits, which no landing file holds: cast it to another"),
     ],
 )
 def test_what_is_no_pure_expression_of_one_row_is_refused(text: str, problem: str) -> None:
@@ -81,11 +89,36 @@ def test_words_in_quotes_and_comments_are_no_calls() -> None:
         check_expression(text)
 
 
-def test_a_text_may_be_replaced_by_that_of_a_column() -> None:
+def test_a_text_of_a_column_may_be_replaced_by_a_fixed_one() -> None:
     rows = pa.RecordBatch.from_pydict({"name": ["a-b", "-", None], "other": ["1", "2", "3"]})
-    for text in ("replace(name, '-', other)", "regexp_replace(name, '[-]', 'x')", "replace(name, lower('-'), other)"):
+    for text in (
+        "replace(name, '-', 'x')",
+        "regexp_replace(name, '[-]', 'x')",
+        "replace(name, lower('-'), lower('X'))",
+    ):
         check_expression(text)
-    assert compute(rows, "n", "replace(name, '-', other)").to_pylist() == ["a1b", "2", None]
+        assert compute(rows, "n", text).to_pylist() == ["axb", "x", None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(f"{name}(value)" for name in ("exp", "ln", "log2", "log10", "log1p", "sqrt", "cbrt", "degrees", "radians")),
+        *(f"{name}(value)" for name in ("sin", "cos", "tan", "cot", "asin", "acos", "atan", "round", "floor")),
+        *(f"{name}(value, other)" for name in ("log", "atan2", "mod", "div")),
+        "value * other / 3",
+        "3 / value",
+        "value % 0.3",
+    ],
+)
+def test_the_last_digit_of_a_float_does_not_depend_on_the_rows_around(text: str) -> None:
+    check_expression(text)
+    chance = random.Random(1)
+    rows = pa.RecordBatch.from_pydict(
+        {"value": [chance.random() for _ in range(300)], "other": [chance.randint(1, 30) for _ in range(300)]}
+    )
+    alone = [compute(rows.slice(row, 1), "n", text) for row in range(300)]
+    assert compute(rows, "n", text).equals(pa.concat_arrays(alone))
 
 
 def test_every_function_of_the_list_is_known_to_the_library() -> None:
@@ -128,11 +161,51 @@ def test_the_first_row_that_fails_is_found_whatever_comes_with_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("quantity / 0", float("inf")),
+        *((f"{call} / 0", float("inf")) for call in ('"odd name"', '1.5 * "odd name"')),
+        ("quantity % 0", None),
+        ("quantity // 0", None),
+        ("mod(quantity, quantity - 1)", None),
+        ("div(quantity, quantity - 1)", None),
+        ("price / nullif(quantity - 1, 0)", None),
+        ('price / ("odd name" - 1.5)', float("inf")),
+    ],
+)
+def test_a_division_by_zero_has_a_value_of_its_own(text: str, value: float | None) -> None:
+    assert compute(ROWS.slice(0, 1), "new", text).to_pylist() == [value]
+
+
+def test_nothing_divided_by_nothing_is_no_number() -> None:
+    for text in ("(quantity - 1) / 0", '("odd name" - 1.5) / 0', '"odd name" % 0', 'mod("odd name", 0)'):
+        (value,) = compute(ROWS.slice(0, 1), "new", text).to_pylist()
+        assert math.isnan(value), text
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        ("price / (quantity - 1)", "division by zero Decimal"),
+        ("price % (quantity - 1)", "division by zero Decimal"),
+        ("div(price, quantity - 1)", "division by zero Decimal"),
+        ('"odd name" // (quantity - 1)', "conversion from `f64` to `i64` failed in column 'odd name' for 1 out of 1"),
+        ("cast(99999999999999999999 as decimal(38, 10)) * price * price * 9999999999.0", "overflow in decimal mult"),
+    ],
+)
+def test_what_a_decimal_cannot_hold_fails_at_its_row(text: str, detail: str) -> None:
+    with pytest.raises(ExpressionFailedError, match="new: " + detail) as caught:
+        compute(ROWS, "new", text)
+    assert caught.value.row == 0
+
+
+@pytest.mark.parametrize(
     ("text", "detail"),
     [
         ("nowhere + 1", 'unable to find column "nowhere"'),
         ("name = 1", "cannot compare string with numeric type"),
         ("null", "its result is of the type null, which no landing file holds: cast it to another one"),
+        ("try_cast(quantity as hugeint) + 1", "its result is of the type Int128, which no landing file holds: cast it"),
         ("interval '1 day'", r"its result is of the type duration\[ns\], which no landing file holds"),
     ],
 )

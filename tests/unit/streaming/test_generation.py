@@ -90,3 +90,13 @@ def test_a_snapshot_is_awaited_only_while_the_table_is_filled(status: TableStatu
     assert isinstance(identity, SnapshotIdentity)
     assert identity.run_id == "run-1"
     assert asked_snapshot(KEYLESS, rows([Event("c", {"id": 1})])) is None
+
+
+def test_a_table_with_a_key_is_filled_by_a_run_that_had_streamed_before() -> None:
+    filling = replace(KEYLESS, rebuild=Rebuild(RebuildKind.SNAPSHOT, "resync", runs=("run-1",)))
+    known, unknown = (rows([Event("r", {"id": 1}, snapshot=SnapshotKind.INITIAL, run=run)]) for run in ("run-1", "r-2"))
+    identity = asked_snapshot(filling, known)
+    assert identity is not None
+    assert identity.run_id == "run-1"
+    assert asked_snapshot(filling, unknown) is None
+    assert asked_snapshot(replace(filling, status=TableStatus.STREAMING), known) is None

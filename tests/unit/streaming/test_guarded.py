@@ -74,7 +74,7 @@ def test_an_unforeseen_error_parks_the_table_before_the_batch(
     assert parked.message.endswith(str(error).splitlines()[0])
     assert parked.remedy == (
         "report this message with the table's columns; if an option of the table (a cast, an added column) is at "
-        "fault, change it; then resume the table"
+        "fault, change it and restart the bridge; then `cdc-bridge resume CONFIG TABLE`"
     )
 
 

@@ -30,8 +30,8 @@ class TestColumns:
         result = land(tmp_path, [Event("c", row(1))], rows([Event("c", row(2))], schema=narrower, first_offset=1))
         assert [line["doc"] for line in landed(tmp_path, result)] == ["d", None]
 
-    def test_columns_are_chosen_and_masked_but_never_the_key(self, tmp_path: Path) -> None:
-        options = TableOptions(include=("name",), mask=("*",))
+    def test_columns_are_chosen_and_masked_and_the_key_always_lands(self, tmp_path: Path) -> None:
+        options = TableOptions(include=("name",), mask=("n*",))
         result = land(tmp_path, [Event("c", row(1)), Event("c", row(2, None))], options=options)
         assert landed(tmp_path, result) == [
             {"id": 1, "name": "****", MARKER: 4},

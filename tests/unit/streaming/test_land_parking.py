@@ -112,6 +112,31 @@ class TestParking:
         assert [line["id"] for line in landed(tmp_path, result)] == [1]
         assert self.parked(result)[:2] == ("null_key", 1)
 
+    def test_a_row_that_could_not_be_found_again_says_how_the_table_goes_on(self, tmp_path: Path) -> None:
+        keyless, append = RowSchema(SCHEMA.fields), TableOptions(on_missing_key=OnMissingKey.APPEND)
+        stops = {
+            "keyless": land(tmp_path, rows([Event("c", row(1))], schema=keyless)),
+            "lost key": land(
+                tmp_path,
+                [Event("c", row(1))],
+                rows([Event("c", row(2))], schema=keyless, first_offset=1),
+                options=append,
+            ),
+            "append": land(tmp_path, rows([Event("u", row(1))], schema=keyless), options=append),
+            "null": land(tmp_path, [Event("c", {"name": "x"})]),
+        }
+        said = {name: result.state.parked.remedy for name, result in stops.items() if result.state.parked is not None}
+        assert said == {
+            "keyless": "declare the table's key columns in the settings, or set policies.on_missing_key to append, "
+            "restart the bridge, and `cdc-bridge resume CONFIG TABLE`",
+            "lost key": "declare the table's key columns in the settings, restart the bridge, and "
+            "`cdc-bridge resume CONFIG TABLE`; or restore the key at the source and `cdc-bridge resync CONFIG TABLE`",
+            "append": "declare the table's key columns in the settings and restart the bridge, or make the source send "
+            "inserts only; then `cdc-bridge resync CONFIG TABLE`",
+            "null": "declare key columns for the table in the settings that are never NULL, restart the bridge, and "
+            "`cdc-bridge resync CONFIG TABLE`, or `cdc-bridge resume CONFIG TABLE` if nothing of it has landed",
+        }
+
     def test_a_null_in_the_key_before_its_change_parks(self, tmp_path: Path) -> None:
         result = land(tmp_path, [Event("c", row(1)), Event("u", row(2), old_key={"id": None})])
         assert [line["id"] for line in landed(tmp_path, result)] == [1]

@@ -12,15 +12,20 @@ from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
 from connectors.landing_zone.errors import TopicRecreatedError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Parked, Rebuild, RebuildKind, TableStatus
-from connectors.landing_zone.requests import Action
+from connectors.landing_zone.requests import Action, new_request
 from streaming.lifecycle.pausing import Pause
-from streaming.policies import OnTruncate
+from streaming.policies import OnDrop, OnTruncate
 from streaming.startup import park_excluded
+from tests.support.mariadb_events import MariaTable, ddl
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, job, row
+from tests.unit.streaming.rebuild_world import World
 from tests.unit.streaming.resumable import NAME, Shop
 
 OTHER = Table("shop.public.users", "users")
+AGAIN = (
+    "`cdc-bridge resume CONFIG public.orders` when it is to go on; the rebuild that the settings ask for begins then"
+)
 
 
 def loaded(folder: Path) -> Shop:
@@ -88,26 +93,93 @@ class TestPause:
         version = shop.plain.ledger.state.version
         assert (given.accepted, given.message, given.version) == (
             True,
-            f"{NAME} stands still (truncate) and is not rebuilt for now, from version {version} on",
+            f"{NAME} stands still (truncate) from version {version} on and is not rebuilt until "
+            f"`cdc-bridge resume CONFIG {NAME}`",
             version,
         )
         parked = shop.table.parked
         assert parked is not None
-        assert (shop.status(), parked.reason, parked.rebuild, parked.resume) == (
+        assert (shop.status(), parked.reason, parked.rebuild, parked.postponed, parked.resume) == (
             TableStatus.PARKED,
             "truncate",
             None,
+            RebuildKind.KAFKA,
             {TOPIC: {0: 1}},
         )
-        assert parked.remedy == (
-            "`cdc-bridge resume CONFIG public.orders` when it is to go on; the rebuild that the settings ask for "
-            "begins then"
-        )
+        assert parked.remedy == AGAIN
         assert shop.plain.ledger.state.handled == (request.id,)
-        assert shop.resume().accepted
+
+    def test_and_is_once_a_person_lets_it_go_on(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, policies={"on_truncate": OnTruncate.REBUILD})
+        shop.receive(ORDERS.read(row(1), 10), ORDERS.truncate(11))
+        before = shop.table
+        shop.pause()
+        shop.receive(OTHER.read(row(1), 10))
+        request = shop.request(Action.RESUME)
+        given = shop.resuming(request)
+        version = shop.plain.ledger.state.version
+        assert (given.accepted, given.message, given.version) == (
+            True,
+            f"{NAME} is rebuilt, as the settings ask (truncate)",
+            version,
+        )
+        assert before.parked is not None
+        assert shop.table == replace(before, parked=replace(before.parked, remedy=AGAIN))
+        assert shop.plain.ledger.state.handled[-1] == request.id
+
+    def test_one_whose_mirror_is_about_to_be_dropped_is_told_apart(self, world: World) -> None:
+        world.policies = {"schema_template": "{database}", "on_drop": OnDrop.DROP}
+        orders, name = MariaTable(), "shop.orders"
+        world.send(orders.read(row(1), 5), orders.create(row(2), 10))
+        world.live()
+        world.send(ddl("DROP TABLE `orders`", ("DROP", "orders"), pos=50))
+        driver = world.driver()
+        driver.land()
+        pause, go_on = (
+            new_request(action, now_ms=5, by="ann@home", table=name) for action in (Action.PAUSE, Action.RESUME)
+        )
+        world.ask(pause)
+        driver.chores.run()
+        parked = world.ledger.tables[name].parked
+        assert parked is not None
+        assert (parked.rebuild, parked.postponed, parked.remedy) == (
+            None,
+            RebuildKind.KAFKA,
+            "`cdc-bridge resume CONFIG shop.orders` when its mirror is to be dropped, as the settings ask",
+        )
+        assert world.files()
+        world.ask(go_on)
+        driver.do_chores()
+        assert world.answered(go_on).message == "the mirror of shop.orders is dropped, as the settings ask"
+        world.live()
+        assert not world.files()
+
+    def test_one_that_was_to_be_filled_by_a_snapshot_is_once_it_goes_on(self, world: World) -> None:
+        world.policies = {"schema_template": "{database}", "on_truncate": OnTruncate.REBUILD}
+        orders, name = MariaTable(), "shop.orders"
+        world.send(orders.read(row(1), 5), orders.create(row(2), 10), orders.create(row(7), 60))
+        world.live()
+        world.send(ddl("DROP TABLE `orders`", ("DROP", "orders"), pos=50))
+        driver = world.driver()
+        driver.land()
+        world.ask(new_request(Action.PAUSE, now_ms=5, by="ann@home", table=name))
+        driver.chores.run()
+        world.ask(new_request(Action.RESUME, now_ms=6, by="ann@home", table=name))
+        world.snapshot = (orders.read(row(7), 70),)
+        world.live()
+        assert (world.ledger.tables[name].generation, world.rows(name)) == (2, [row(7)])
+
+    def test_a_rebuild_that_the_settings_do_not_ask_for_any_more_is_forgotten(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, policies={"on_truncate": OnTruncate.REBUILD})
+        shop.receive(ORDERS.read(row(1), 10), ORDERS.truncate(11))
+        shop.pause()
+        shop.restart(on_truncate=OnTruncate.IGNORE)
+        assert shop.resume().message == "public.orders catches up: 1 offset to read"
+        parked = shop.table.parked
+        assert parked is not None
+        assert (parked.rebuild, parked.postponed) == (None, None)
         shop.catch_up_wholly()
-        assert shop.table.parked is not None
-        assert shop.table.parked.rebuild is RebuildKind.KAFKA
+        assert (shop.status(), shop.rows()) == (TableStatus.STREAMING, [row(1)])
 
     def test_a_table_that_catches_up_stands_still_where_it_has_come_to(self, tmp_path: Path) -> None:
         shop = loaded(tmp_path)

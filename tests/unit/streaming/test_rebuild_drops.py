@@ -9,7 +9,7 @@ import pytest
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.state import TableState, TableStatus
 from connectors.landing_zone.requests import Action, new_request
-from streaming.policies import OnDrop
+from streaming.policies import OnDrop, OnTruncate
 from tests.support.mariadb_events import MariaTable, ddl
 from tests.unit.landing_zone.memory_storage import Crash
 from tests.unit.streaming.landed_shop import row
@@ -27,7 +27,7 @@ def table(world: World) -> TableState:
 
 def loaded(world: World, on_drop: OnDrop) -> World:
     """A table that streams."""
-    world.policies = {"schema_template": "{database}", "on_drop": on_drop}
+    world.policies |= {"schema_template": "{database}", "on_drop": on_drop}
     world.send(ORDERS.read(row(1), 5), ORDERS.create(row(2), 10))
     world.live()
     return world
@@ -150,3 +150,55 @@ class TestTheMirrorStays:
         scanned(world)
         world.live()
         assert (standing(world), world.rows(NAME)) == ((TableStatus.STREAMING, 2, True), [row(8)])
+
+
+class TestToldOnlyBehindRowsOfTheTableThatWasMadeAgain:
+    def told_late(self, world: World) -> World:
+        """The table that is being filled has rows from before the drop and from behind it."""
+        world.send(ORDERS.create(row(3), 40), ORDERS.create(row(7), 60))
+        world.driver().land()
+        world.send(DROP)
+        world.driver().land()
+        return world
+
+    def test_the_table_stands_still(self, world: World) -> None:
+        self.told_late(filling(world, OnDrop.KEEP))
+        parked = table(world).parked
+        assert parked is not None
+        assert (table(world).status, parked.reason, parked.rebuild, parked.resume) == (
+            TableStatus.PARKED,
+            "recreated",
+            None,
+            {ORDERS.topic: {0: 4}},
+        )
+
+    def test_and_waits_for_its_snapshot_again_if_its_rows_may_stay(self, world: World) -> None:
+        self.told_late(filling(world, OnDrop.KEEP))
+        world.ask(new_request(Action.RESUME, now_ms=2, by="ann@home", table=NAME))
+        world.driver().drain()
+        assert table(world).status is TableStatus.FILLING
+        world.send(ORDERS.read(row(7), 70))
+        scanned(world)
+        world.live()
+        assert (table(world).status, world.rows(NAME)) == (TableStatus.STREAMING, [row(3), row(7)])
+
+    def test_or_is_filled_anew_where_the_policy_says_so(self, world: World) -> None:
+        world.policies["on_truncate"] = OnTruncate.REBUILD
+        self.told_late(filling(world, OnDrop.KEEP))
+        world._answered.update(world.signals)
+        world.snapshot = (ORDERS.read(row(7), 70),)
+        world.live()
+        assert (standing(world), world.rows(NAME)) == ((TableStatus.STREAMING, 3, True), [row(7)])
+
+    def test_kafka_does_not_tell_which_rows_are_of_the_new_table(self, world: World) -> None:
+        loaded(world, OnDrop.KEEP).takes_signals = False
+        world.send(ORDERS.create(row(7), 60))
+        world.driver().land()
+        world.send(DROP)
+        world.driver().land()
+        before = table(world)
+        assert before.parked is not None
+        assert before.parked.reason == "recreated"
+        world.ask(RESYNC)
+        world.driver().drain()
+        assert (world.answered(RESYNC).accepted, table(world)) == (False, before)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from connectors.kafka.signals import INITIAL_SNAPSHOT, SnapshotKind
 from connectors.kafka.signals import SnapshotProgress as Progress
-from connectors.landing_zone.ledger.state import RebuildKind, TableStatus
+from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableStatus
 from connectors.landing_zone.requests import Action, new_request
+from streaming.lifecycle.connector_runs import ToldSnapshots
+from streaming.lifecycle.filling import Filling
 from streaming.policies import OnMissingKey
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import TOPIC, row
 from tests.unit.streaming.rebuild_world import NAME, World
+from tests.unit.streaming.told_runs import scan, told
 
 
 class TestKeyless:
@@ -106,6 +111,42 @@ class TestKeyless:
         answer = world.answered(later)
         assert answer.accepted
 
+    def test_it_waits_until_the_snapshot_that_loads_it_is_over_and_says_so_once(
+        self, world: World, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        keyless = self.keyless
+        world.told += [told(Progress.STARTED, 1_100)]
+        world.send(keyless.read(row(1), 10), keyless.read(row(2), 10))
+        world.live()
+        world.ask()
+        driver = world.driver()
+        with caplog.at_level(logging.WARNING):
+            driver.drain()
+            driver.drain()
+        assert (world.table.status, world.signals, world.rows()) == (TableStatus.DELETING, {}, [row(1), row(2)])
+        [said] = [one.getMessage() for one in caplog.records]
+        assert said == "public.orders: its rebuild waits until the snapshot that the connector makes is over"
+
+        world.send(keyless.read(row(3), 10), keyless.read(row(4), 10))
+        world.told += [scan(1_900, 4), told(Progress.COMPLETED, 1_910)]
+        world.snapshot = tuple(keyless.read(row(number), 30) for number in (1, 2, 3, 4))
+        world.live()
+        assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(1), row(2), row(3), row(4)])
+
+    def test_a_driver_asks_every_two_seconds_whether_that_is_over(self, world: World) -> None:
+        world.told += [told(Progress.STARTED, 1_100)]
+        world.send(self.keyless.read(row(1), 10))
+        world.live()
+        table, rebuild, seconds = world.table, Rebuild(RebuildKind.SNAPSHOT, "resync", keyless=True), [0.0]
+        debezium = world.debezium()
+        filling, seen = Filling(world.job, debezium, clock=lambda: seconds[0]), ToldSnapshots(debezium)
+        assert filling.held_up(NAME, table, rebuild, seen)
+        world.told += [told(Progress.COMPLETED, 1_200)]
+        seconds[0] = 1.9
+        assert filling.held_up(NAME, table, rebuild, seen)
+        seconds[0] = 2.0
+        assert not filling.held_up(NAME, table, rebuild, seen)
+
     def test_an_empty_snapshot_lets_what_was_passed_over_land(self, world: World) -> None:
         keyless = self.keyless
         world.send(keyless.create(row(1), 20))
@@ -125,6 +166,7 @@ def test_a_blocking_snapshot_of_another_table_is_not_taken_for_ours(world: World
     world.live()
     world.ask()
     world.driver().drain()
+    world.notify(Progress.STARTED, "x", INITIAL_SNAPSHOT)
     world.notify(
         Progress.TABLE_SCAN_COMPLETED,
         "x",

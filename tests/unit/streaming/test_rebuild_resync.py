@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.kafka.errors import KafkaAccessError
 from connectors.kafka.signals import SnapshotKind, SnapshotSignal
 from connectors.kafka.signals import SnapshotProgress as Progress
@@ -218,6 +219,48 @@ class TestDeletedTopics:
         with pytest.raises(KafkaAccessError):
             rebuilding.begin(NAME, RebuildKind.SNAPSHOT, "resync")
         assert (world.files(), world.table) == (files, before)
+
+
+class TestDeclaredKeys:
+    """Keys that the settings declare need a blocking snapshot; two partitions, of which one has not streamed yet."""
+
+    FIRST, SECOND = Table(TOPIC), Table(TOPIC, run="run-2")
+
+    def lagging(self, world: World) -> None:
+        rules = TableRules(tables=(("public.orders", TableDecoding(keys=("id",))),))
+        world.options = {"decode": DecodeOptions(rules=rules)}
+        first, second = self.FIRST, self.SECOND
+        world.send(first.at(0).read(row(1), 10), first.at(1).read(row(2), 10))
+        world.send(first.at(0).update(row(1, "uno"), 20), first.at(1).update(row(2, "dos"), 21))
+        world.live()
+        world.send(second.at(0).read(row(1, "b"), 100), second.at(1).read(row(2, "b"), 100))
+        world.live()
+        world.send(second.at(0).update(row(1, "c"), 110))
+        world.live()
+
+    def test_the_blocking_snapshot_that_was_asked_for_fills_the_table(self, world: World) -> None:
+        self.lagging(world)
+        world.ask()
+        world.driver().drain()
+        second = self.SECOND
+        world.send(second.at(0).update(row(1, "d"), 111))
+        world.snapshot = (second.at(0).read(row(1, "d"), 120), second.at(1).read(row(2, "b"), 120))
+        world.live()
+        assert [signal.kind for _, signal in world.signals.values()] == [SnapshotKind.BLOCKING]
+        assert (world.table.status, world.table.parked) == (TableStatus.STREAMING, None)
+        assert world.rows() == [row(1, "d"), row(2, "b")]
+
+    def test_an_initial_snapshot_of_a_run_that_began_meanwhile_is_not_taken_for_it(self, world: World) -> None:
+        self.lagging(world)
+        world.ask()
+        world.driver().drain()
+        third = Table(TOPIC, run="run-3")
+        world.send(self.SECOND.at(1).update(row(2, "deleted unseen"), 111))
+        world.driver().drain()
+        world.send(third.at(0).read(row(1, "anew"), 200))
+        world.driver().land()
+        assert world.table.parked is not None
+        assert (world.table.parked.reason, world.table.parked.rebuild) == ("second_snapshot", RebuildKind.KAFKA)
 
 
 class TestHistory:

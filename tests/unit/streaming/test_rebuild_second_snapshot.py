@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from connectors.landing_zone.ledger.state import TableStatus
+from connectors.landing_zone.requests import Action, new_request
+from streaming.policies import OnTruncate
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
-from tests.unit.streaming.rebuild_world import World
+from tests.unit.streaming.rebuild_world import NAME, World
 
 SECOND_RUN = Table(TOPIC, run="run-2")
 
@@ -55,3 +57,30 @@ class TestSecondSnapshot:
         parked = world.table.parked
         assert parked is not None
         assert (world.table.status, parked.reason, parked.rebuild) == (TableStatus.PARKED, "ambiguous_snapshot", None)
+
+    def test_a_stop_on_the_way_forgets_no_topic_that_had_only_rows_of_the_run_before_so_far(self, world: World) -> None:
+        west = Table("west.public.orders")
+        world.send(ORDERS.read(row(1), 10), west.read(row(51), 10))
+        world.send(ORDERS.update(row(1, "uno"), 20), west.update(row(51, "x"), 21))
+        world.live()
+        driver = world.driver()
+        world.send(SECOND_RUN.read(row(1, "eins"), 100), SECOND_RUN.truncate(120), SECOND_RUN.create(row(2), 121))
+        driver.land()
+        again = Table(west.topic, run="run-2")
+        world.send(*(west.update(row(51, f"old {number}"), 30 + number) for number in range(3)))
+        world.send(again.read(row(52), 100), again.create(row(53), 130))
+        driver.land()
+
+        world.chunk = 2
+        world.driver().do_chores()
+        parked = world.table.parked
+        assert parked is not None
+        assert (parked.reason, parked.resume) == ("truncate", {TOPIC: {0: 3}, west.topic: {0: 4}})
+
+        world.policies = {"on_truncate": OnTruncate.IGNORE}
+        world.ask(new_request(Action.RESUME, now_ms=1, by="ann@home", table=NAME))
+        world.live()
+        assert (world.table.status, world.rows()) == (
+            TableStatus.STREAMING,
+            [row(1, "eins"), row(2), row(52), row(53)],
+        )

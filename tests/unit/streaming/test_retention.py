@@ -135,6 +135,19 @@ def test_a_topic_with_another_name_than_its_table_stops_the_job(world: World) ->
         start(world)
 
 
+def test_a_name_that_a_topic_cannot_hold_is_known_by_what_debezium_makes_of_it(world: World) -> None:
+    spaced = Table("shop.public.order_items", "order items")
+    world.send(spaced.create(row(1), 30))
+    world.live()
+    world.send(spaced.create(row(2), 31), spaced.create(row(3), 32))
+    world.log.earliest[(spaced.topic, 0)] = 2
+    start(world).drain()
+    parked = world.ledger.tables["public.order items"].parked
+    assert parked is not None
+    assert (parked.reason, parked.resume) == ("retention_passed", {spaced.topic: {0: 1}})
+    assert world.table.parked is None
+
+
 def test_a_topic_that_was_made_again_stops_the_job(world: World) -> None:
     outage(world)
     world.log.ids[TOPIC] = "another"

@@ -197,6 +197,27 @@ class TestSecrets:
             "write a longer one into the file; tables that landed with the short one have to be rebuilt"
         )
 
+    @pytest.mark.parametrize(
+        "secrecy",
+        [
+            "hunter2secretlonglong",
+            ["hunter2secretlonglong"],
+            {"salt": "hunter2"},
+            {"salt": {"a": "hunter2secretlonglong"}},
+            {"salt_file": "hunter2secretlonglong"},
+            {"salt": "hunter2secretlonglong", "salty": "hunter2"},
+        ],
+    )
+    def test_no_error_shows_one_that_is_written_wrongly(self, secrecy: Any) -> None:
+        with pytest.raises(SettingsError) as caught:
+            settings(tables__secrecy=secrecy)
+        assert "hunter2" not in f"{caught.value} {caught.value.facts} {caught.value.problems}"
+
+    def test_no_error_shows_one_in_the_place_of_a_section_around_it(self) -> None:
+        with pytest.raises(SettingsError) as caught:
+            settings(kafka="hunter2secretlonglong")
+        assert "hunter2" not in str(caught.value)
+
     def test_it_is_shown_nowhere(self) -> None:
         made = settings(tables__secrecy={"salt": SALT, "key": KEY})
         job = job_options(made)

@@ -51,7 +51,7 @@ class TestAddedColumns:
             assert message.startswith("the expression of the added column number fails: conversion from `str` to `i32`")
             assert remedy == (
                 "correct the expression under add, so that it holds for every row (try_cast gives NULL where cast "
-                "fails)"
+                "fails), restart, and `cdc-bridge resume CONFIG TABLE`"
             )
 
     def test_an_expression_that_no_row_allows_parks_at_the_first(self, tmp_path: Path) -> None:
@@ -93,8 +93,9 @@ class TestNamesThatTheSourceTakes:
         assert stop_of(result) == (
             "name_taken",
             f"the source has columns of a name that the settings give to a column of the bridge's: {name}",
-            "give the bridge's columns another name (soft_delete.column, metadata_prefix, add) and resume the table; "
-            "the name then is the source column's, whatever the earlier rows hold in it",
+            "give the bridge's columns another name (soft_delete.column, metadata_prefix, add), restart, and "
+            "`cdc-bridge resume CONFIG TABLE`; the name then is the source column's, whatever the earlier rows hold in "
+            "it",
             1,
         )
 

@@ -11,9 +11,10 @@ import pytest
 
 from connectors.debezium.schema import ConnectType, Field, RowSchema
 from streaming.plan import TableOptions
-from streaming.policies import Markers, OnCastFailure, OnUnavailable
+from streaming.policies import Markers, OnCastFailure, OnUnavailable, TableMode
+from streaming.rows import OrderedRows
 from tests.unit.streaming.events import MARKER, MISSING, Event, land, row, rows
-from tests.unit.streaming.shaped import only, stop_of
+from tests.unit.streaming.shaped import only, stop_of, with_images
 
 
 class TestCasts:
@@ -40,7 +41,8 @@ class TestCasts:
         assert stop_of(result) == (
             "cast_failure",
             "a value does not fit the type that the settings cast it to: name (decimal(5,2)), doc (bool)",
-            "change the type under casts, or set policies.on_cast_failure to null to land such values as NULL",
+            "change the type under casts, or set policies.on_cast_failure to null to land such values as NULL; "
+            "then restart, and `cdc-bridge resume CONFIG TABLE`",
             1,
         )
 
@@ -108,7 +110,26 @@ class TestCasts:
             "cast_failure",
             "a key does not fit the type that the settings cast it to, or would not be told from another one there "
             "(as 7 and 007): id (int32)",
-            "take the key column out of casts, or choose a type that keeps its values apart; then "
+            "take the key column out of casts, or choose a type that keeps its values apart; restart, and "
+            "`cdc-bridge resync CONFIG TABLE` if anything of it has landed, else `cdc-bridge resume CONFIG TABLE`",
+            1,
+        )
+
+    def test_an_old_key_that_does_not_fit_is_told_as_a_cast(self, tmp_path: Path) -> None:
+        schema = RowSchema(
+            (Field("id", ConnectType.STRING, optional=False), Field("name", ConnectType.STRING)), ("id",)
+        )
+        events = [
+            Event("c", {"id": "7", "name": "seven"}),
+            Event("u", {"id": "8", "name": "x"}, old_key={"id": "007"}),
+        ]
+        result = land(tmp_path, rows(events, schema=schema), options=TableOptions(casts=(("id", "int32"),)))
+        assert only(tmp_path, result, "id", MARKER) == [(7, 4)]
+        assert stop_of(result) == (
+            "cast_failure",
+            "a key does not fit the type that the settings cast it to, or would not be told from another one there "
+            "(as 7 and 007): id (int32)",
+            "take the key column out of casts, or choose a type that keeps its values apart; restart, and "
             "`cdc-bridge resync CONFIG TABLE` if anything of it has landed, else `cdc-bridge resume CONFIG TABLE`",
             1,
         )
@@ -117,3 +138,42 @@ class TestCasts:
         events = [Event("u", row(2), old_key={"id": 1}), Event("d", {"id": 2})]
         result = land(tmp_path, events, options=TableOptions(casts=(("id", "string"),)))
         assert only(tmp_path, result, "id", MARKER) == [("1", 2), ("2", 4), ("2", 2)]
+
+
+class TestRowsBeforeAKeyChange:
+    """They land with soft deletes and in a history, so their values are cast as those of any row."""
+
+    OPTIONS = TableOptions(casts=(("name", "int32"),), soft_delete="_deleted")
+    EVENTS = (Event("c", row(7, "7")), Event("u", row(2, "5"), old_key={"id": 1}))
+
+    def events(self) -> OrderedRows:
+        return with_images(rows(self.EVENTS), id=[1], name=["x"], doc=["d"])
+
+    @pytest.mark.parametrize("shape", [{}, {"soft_delete": "", "mode": TableMode.HISTORY}])
+    def test_a_value_that_does_not_fit_parks_the_table_where_the_policy_says_so(
+        self, tmp_path: Path, shape: dict[str, Any]
+    ) -> None:
+        result = land(
+            tmp_path, self.events(), options=replace(self.OPTIONS, on_cast_failure=OnCastFailure.PARK, **shape)
+        )
+        assert only(tmp_path, result, "id") == [(7,)]
+        reason, message, _, offset = stop_of(result)
+        assert (reason, offset) == ("cast_failure", 1)
+        assert message == "a value does not fit the type that the settings cast it to: name (int32)"
+
+    def test_it_is_null_and_counted(self, tmp_path: Path) -> None:
+        result = land(tmp_path, self.events(), options=self.OPTIONS)
+        assert only(tmp_path, result, "id", "name", "_deleted") == [(7, 7, False), (1, None, True), (2, 5, False)]
+        assert result.counts == {"cast_failures": 1}
+
+    def test_it_sets_the_event_aside_where_the_policy_says_so(self, tmp_path: Path) -> None:
+        options = replace(self.OPTIONS, on_cast_failure=OnCastFailure.DEAD_LETTER)
+        result = land(tmp_path, self.events(), options=options)
+        assert only(tmp_path, result, "id") == [(7,)]
+        assert result.left_out == {"cast_failure": 1}
+
+    def test_it_is_nothing_to_a_table_in_which_only_its_key_lands(self, tmp_path: Path) -> None:
+        options = replace(self.OPTIONS, soft_delete="", on_cast_failure=OnCastFailure.PARK)
+        result = land(tmp_path, self.events(), options=options)
+        assert only(tmp_path, result, "id", "name") == [(7, 7), (1, None), (2, 5)]
+        assert (result.state.parked, result.counts) == (None, {})

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from connectors.debezium.schema import RowSchema
 from streaming.plan import TableOptions
-from tests.unit.streaming.events import MARKER, MISSING, Event, land, landed, plan, row, rows
+from streaming.policies import TableMode
+from tests.unit.streaming.events import MARKER, MISSING, SCHEMA, Event, following, land, landed, plan, row, rows
 from tests.unit.streaming.shaped import SECRECY, digest, only, stop_of
 
 
@@ -26,17 +28,64 @@ class TestDisguise:
         assert result.state.key_forms == ("hash:5a17",)
 
     def test_hash_wins_over_encrypt_and_encrypt_over_mask(self, tmp_path: Path) -> None:
-        options = TableOptions(hashed=("name",), encrypted=("name", "doc"), mask=("*",))
+        options = TableOptions(hashed=("name",), encrypted=("name", "doc"), mask=("name", "doc"))
         (line,) = landed(tmp_path, land(tmp_path, [Event("c", row(1))], options=options, secrecy=SECRECY))
         assert line["name"] == digest("a")
         assert line["doc"] not in ("d", "****")
-        assert line["id"] == 1, "a key column is never masked"
+        assert line["id"] == 1
 
     def test_a_disguised_value_that_was_not_sent_is_filled_from_an_earlier_row(self, tmp_path: Path) -> None:
         options = TableOptions(hashed=("id", "doc"))
         batches = [[Event("c", row(1))], [Event("u", row(1, "b", MISSING))]]
         result = land(tmp_path, *batches, options=options, secrecy=SECRECY)
         assert only(tmp_path, result, "name", "doc") == [("a", digest("d")), ("b", digest("d"))]
+
+    def test_a_masked_key_column_parks_the_table_before_it_lands_in_the_clear(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("c", row(1))], options=TableOptions(mask=("i*", "name")))
+        assert result.file is None
+        assert stop_of(result) == (
+            "masked_key",
+            "the settings mask key columns, by which rows are found, so that they cannot be masked: id",
+            "hash or encrypt them instead (columns.hash, columns.encrypt), or take them out of columns.mask if they "
+            "may land in the clear; then `cdc-bridge resync CONFIG TABLE` if anything of the table has landed, else "
+            "`cdc-bridge resume CONFIG TABLE`",
+            0,
+        )
+
+    def test_a_table_whose_key_has_landed_in_the_clear_goes_no_further(self, tmp_path: Path) -> None:
+        before = land(tmp_path / "before", [Event("c", row(1))])
+        result = land(
+            tmp_path / "now",
+            rows([Event("u", row(2), old_key={"id": 1})], first_offset=1),
+            state=before.state,
+            batch_plan=following(before, plan(tmp_path / "now", options=TableOptions(mask=("id",)))),
+        )
+        assert (result.file, stop_of(result)[0]) == (None, "masked_key")
+
+    def test_a_key_that_moves_to_a_masked_column_does_not_land_there(self, tmp_path: Path) -> None:
+        schema = replace(SCHEMA, key=("name",))
+        result = land(tmp_path, rows([Event("c", row(1))], schema=schema), options=TableOptions(mask=("name",)))
+        assert (result.file, stop_of(result)[0]) == (None, "masked_key")
+
+    def test_a_key_that_is_hashed_or_in_a_history_may_be_masked_as_well(self, tmp_path: Path) -> None:
+        hashed = TableOptions(mask=("id",), hashed=("id",))
+        result = land(tmp_path / "hashed", [Event("c", row(1))], options=hashed, secrecy=SECRECY)
+        assert only(tmp_path / "hashed", result, "id") == [(digest("1"),)]
+        history = TableOptions(mask=("id", "name"), mode=TableMode.HISTORY)
+        result = land(tmp_path / "history", [Event("c", row(1))], options=history)
+        assert only(tmp_path / "history", result, "id", "name", "doc") == [(None, "****", "d")]
+
+    def test_a_pattern_to_mask_that_takes_no_column_is_told_once(self, tmp_path: Path) -> None:
+        options = TableOptions(mask=("Name", "d*"))
+        result = land(tmp_path, [Event("c", row(1))], [Event("c", row(2))], options=options)
+        assert result.notes == (
+            "columns.mask: no column matches Name (upper and lower case count): there are id, name, doc",
+        )
+
+    def test_deletes_that_may_have_their_key_alone_say_nothing_of_patterns(self, tmp_path: Path) -> None:
+        keys = RowSchema(SCHEMA.fields[:1], key=("id",), learned=True)
+        delete = rows([Event("d", {"id": 1})], schema=keys)
+        assert land(tmp_path, delete, options=TableOptions(mask=("name",))).notes == ()
 
     def test_columns_that_do_not_land_are_not_disguised(self, tmp_path: Path) -> None:
         options = TableOptions(hashed=("doc",), exclude=("doc",))

@@ -12,10 +12,11 @@ from connectors.kafka.signals import (
     INITIAL_SNAPSHOT,
     Notification,
     SnapshotKind,
+    collection_pattern,
 )
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableState
-from streaming.lifecycle.debezium import Debezium, refusal, snapshot_complete, snapshot_failure
+from streaming.lifecycle.debezium import Debezium, is_scan_of, refusal, snapshot_complete, snapshot_failure
 from streaming.settings.format import Connector
 from tests.unit.streaming.rebuild_world import NAME
 
@@ -56,10 +57,47 @@ class TestNotifications:
         assert self.complete(begun_before, self.scan(Progress.COMPLETED))
         assert self.complete(self.scan(Progress.IN_PROGRESS), before, self.scan(Progress.COMPLETED, "a later signal's"))
 
+    def test_a_comma_in_a_tables_name_does_not_divide_it(self) -> None:
+        scanned = self.scan(Progress.TABLE_SCAN_COMPLETED, scanned_collection="shop.public.a,b")
+        given_up = self.scan(Progress.ABORTED, "another", data_collections="public.users, public.a,b ,public.c")
+        for name, concerned in {"public.a,b": True, "public.a": False, "public.b": False}.items():
+            pattern = collection_pattern(*name.split("."))
+            assert is_scan_of(scanned, pattern) is concerned
+            failure = snapshot_failure([given_up], "ours", SnapshotKind.INCREMENTAL, pattern)
+            # In a list nobody can tell the two commas apart.
+            assert (failure is not None) is (concerned or name == "public.a")
+        for name in ("public.users", "public.c"):
+            assert snapshot_failure([given_up], "ours", SnapshotKind.INCREMENTAL, collection_pattern(*name.split(".")))
+
     def test_a_blocking_snapshot_is_told_under_an_id_of_its_own(self) -> None:
-        completed = Notification("x", INITIAL_SNAPSHOT, Progress.COMPLETED)
-        assert self.complete(completed, kind=SnapshotKind.BLOCKING)
-        assert not self.complete(completed)
+        started, completed = (
+            Notification("x", INITIAL_SNAPSHOT, told) for told in (Progress.STARTED, Progress.COMPLETED)
+        )
+        assert self.complete(started, completed, kind=SnapshotKind.BLOCKING)
+        assert not self.complete(started, completed)
+
+    def test_the_end_of_a_snapshot_that_was_under_way_is_not_that_of_a_blocking_one_asked_for(self) -> None:
+        scanned = Notification(
+            "theirs", INITIAL_SNAPSHOT, Progress.TABLE_SCAN_COMPLETED, {"scanned_collection": "public.orders"}
+        )
+        completed = replace(scanned, progress=Progress.COMPLETED, details={})
+        ours = [
+            replace(one, id="another") for one in (replace(completed, progress=Progress.STARTED), scanned, completed)
+        ]
+        assert not self.complete(scanned, completed, kind=SnapshotKind.BLOCKING)
+        assert not self.complete(scanned, completed, *ours[:2], kind=SnapshotKind.BLOCKING)
+        assert self.complete(scanned, completed, *ours, kind=SnapshotKind.BLOCKING)
+
+    def test_nor_is_its_failure(self) -> None:
+        failed = Notification(
+            "theirs",
+            INITIAL_SNAPSHOT,
+            Progress.TABLE_SCAN_COMPLETED,
+            {"scanned_collection": "public.orders", "status": "SQL_EXCEPTION"},
+        )
+        started = Notification("another", INITIAL_SNAPSHOT, Progress.STARTED)
+        assert snapshot_failure([failed, started], "ours", SnapshotKind.BLOCKING, "public.orders") is None
+        assert snapshot_failure([started, failed], "ours", SnapshotKind.BLOCKING, "public.orders") is not None
 
     @pytest.mark.parametrize(
         ("told", "failure"),

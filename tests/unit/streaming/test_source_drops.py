@@ -289,6 +289,42 @@ class TestMadeAgain:
         assert shop.state().status is TableStatus.PARKED
         assert shop.stop() == ("recreated", {ORDERS.topic: {0: 2}}, None)
 
+    @pytest.mark.parametrize(
+        ("status", "keyless", "stop"),
+        [
+            (TableStatus.FILLING, False, ("recreated", {ORDERS.topic: {0: 2}}, RebuildKind.SNAPSHOT)),
+            (TableStatus.FILLING, True, ("recreated", {ORDERS.topic: {0: 2}}, None)),
+            (TableStatus.CLEARED, False, ("recreated", {ORDERS.topic: {0: 2}}, RebuildKind.SNAPSHOT)),
+            (TableStatus.DELETING, False, None),
+        ],
+    )
+    def test_one_told_of_too_late_stops_a_rebuild_that_keeps_rows_from_before_it(
+        self,
+        tmp_path: Path,
+        status: TableStatus,
+        keyless: bool,
+        stop: tuple[str, dict[str, dict[int, int]], RebuildKind | None] | None,
+    ) -> None:
+        shop = Shop(tmp_path, on_truncate=OnTruncate.REBUILD)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(ORDERS.create(row(2), 30))
+        rebuild = Rebuild(RebuildKind.SNAPSHOT, "resync", deleted_ms=1, signal="asked", keyless=keyless)
+        under_way = msgspec.structs.replace(shop.state(), status=status, rebuild=rebuild)
+        shop.job.ledger.commit(Draft(tables={TABLE: under_way}))
+        shop.land(drop_orders(20))
+        assert (shop.stop(), shop.state().rebuild) == (stop, rebuild)
+        assert shop.state().dropped is not None
+
+    def test_one_told_of_too_late_to_a_table_that_is_rebuilt_from_kafka_stops_it_where_it_has_come_to(
+        self, tmp_path: Path
+    ) -> None:
+        shop = Shop(tmp_path, on_truncate=OnTruncate.REBUILD)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(ORDERS.create(row(2), 30))
+        shop.stand_still(TableStatus.CATCHING_UP, 2, rebuild=Rebuild(RebuildKind.KAFKA, "truncate", deleted_ms=1))
+        shop.land(drop_orders(20))
+        assert (shop.state().status, shop.stop()) == (TableStatus.PARKED, ("recreated", {ORDERS.topic: {0: 2}}, None))
+
     def test_one_told_of_too_late_is_followed_by_a_snapshot_or_nothing_where_the_policy_says_so(
         self, tmp_path: Path
     ) -> None:
