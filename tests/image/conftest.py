@@ -18,7 +18,7 @@ from tests.image.build import base_image, build
 from tests.image.containers import Image, log_until, writable_by_anybody
 from tests.image.daemon import build_client, docker_host
 
-ROWS, CHANGES = 500, 4_000
+ROWS, CHANGES = 300, 2_000
 JARS = "/jars"
 
 

@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+import requests
 from docker.models.containers import Container
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.docker_client import DockerClient
 
-SECONDS = 240
+SECONDS = 600
+"""How long a container may take for what it does, on a busy machine."""
 
 
 @contextmanager
@@ -91,7 +94,10 @@ class Image:
 
 def ended(container: Container) -> Ended:
     """Wait until a container's command has ended."""
-    code = int(container.wait(timeout=SECONDS)["StatusCode"])
+    try:
+        code = int(container.wait(timeout=SECONDS)["StatusCode"])
+    except requests.exceptions.ConnectionError:
+        pytest.fail(f"no end within {SECONDS} s:\n{container.logs().decode()[-4000:]}", pytrace=False)
     output, errors = (container.logs(stdout=out, stderr=not out).decode() for out in (True, False))
     return Ended(code, output, errors)
 

@@ -20,7 +20,7 @@ from connectors.landing_zone.storage.local import LocalStorage
 from streaming.demo.judge import judge
 from tests.image.build import CREATED, REVISION, VERSION
 from tests.image.conftest import Source
-from tests.image.containers import Image, docker_client, ended, health, json_output, log_until
+from tests.image.containers import SECONDS, Image, docker_client, ended, health, json_output, log_until
 
 pytestmark = pytest.mark.image
 
@@ -167,17 +167,20 @@ def test_two_executors_in_containers_of_their_own_land_the_same_rows(
         "spark.driver.port": DRIVER_PORT,
         "spark.driver.blockManager.port": BLOCK_PORT,
         "spark.executor.memory": "512m",
+        # The first batch waits for both of them.
+        "spark.cores.max": 2,
         "spark.scheduler.minRegisteredResourcesRatio": 1.0,
-        "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{SECONDS}s",
     }
     master = f"spark://127.0.0.1:{MASTER_PORT}"
     driver = bridge(CDC_BRIDGE_SPARK__MASTER=master, CDC_BRIDGE_SPARK__CONF=json.dumps(conf))
     with ExitStack() as stack:
         command = ["/opt/spark/bin/spark-class", "org.apache.spark.deploy.master.Master"]
         command += ["--host", "127.0.0.1", "--port", str(MASTER_PORT), "--webui-port", "0"]
-        log_until(stack.enter_context(bridge().running(*command)), ["I have been elected leader"])
+        leader = stack.enter_context(bridge().running(*command))
+        log_until(leader, ["I have been elected leader"])
         running = stack.enter_context(driver.running(*RUN_ONCE))
-        log_until(running, ["offsets to land"])
+        log_until(leader, ["Registered app"])
         executors = [stack.enter_context(executor(bridge, number)) for number in range(2)]
         done = ended(running)
         logs = [one.logs().decode() for one in executors]
@@ -196,7 +199,8 @@ def executor(bridge: Callable[..., Image], number: int) -> Iterator[Container]:
         SPARK_EXECUTOR_CORES="1",
         SPARK_EXECUTOR_MEMORY="512m",
         SPARK_APPLICATION_ID="app-by-hand",
-        SPARK_EXECUTOR_POD_IP="127.0.0.1",
+        # Each has an address of its own, as pods do: of one with its own address, Spark reads shuffle files from disk.
+        SPARK_EXECUTOR_POD_IP=f"127.0.0.{number + 2}",
         SPARK_EXECUTOR_POD_NAME=f"executor-{number + 1}",
         SPARK_RESOURCE_PROFILE_ID="0",
         **options,
