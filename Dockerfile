@@ -30,13 +30,14 @@ RUN --mount=type=bind,source=docker/build,target=/mnt \
     --mount=type=secret,id=ca.pem \
     /mnt/install-packages.sh python3-venv unzip \
     && /mnt/trust.sh
-ENV PIP_CERT=/etc/ssl/certs/ca-certificates.crt \
+ENV PIP_CACHE_DIR=/var/cache/pip \
+    PIP_CERT=/etc/ssl/certs/ca-certificates.crt \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_INPUT=1
 WORKDIR /build
 COPY requirements.lock requirements-runtime.lock ./
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
-    --mount=type=cache,target=/root/.cache/pip \
+    --mount=type=cache,target=/var/cache/pip \
     python3 -m venv tools \
     && awk '/^setuptools==/ { on = 1 } on { print } !/\\$/ { on = 0 }' requirements.lock > tools.lock \
     && tools/bin/pip install --quiet --require-hashes -r tools.lock
@@ -46,7 +47,7 @@ RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
 FROM build AS packages
 ARG SOURCE_DATE_EPOCH
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
-    --mount=type=cache,target=/root/.cache/pip \
+    --mount=type=cache,target=/var/cache/pip \
     tools/bin/pip wheel --quiet --no-build-isolation --no-deps --require-hashes \
         -r requirements-runtime.lock --wheel-dir wheels
 RUN --mount=type=bind,source=docker/build,target=/mnt \

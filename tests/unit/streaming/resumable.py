@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from connectors.errors import BridgeError
-from connectors.landing_zone.ledger.state import TableState, TableStatus
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import Rebuild, TableState, TableStatus
 from connectors.landing_zone.requests import Action, Answer, Request, new_request
 from streaming.batch import BatchReport
 from streaming.checkpoint import Offsets
@@ -18,9 +21,11 @@ from streaming.lifecycle.pausing import Pause, Resume
 from streaming.plan import TableOptions
 from streaming.query import Retries
 from tests.support.plain_job import Log, PlainJob
-from tests.unit.streaming.landed_shop import job
+from tests.support.records import Table
+from tests.unit.streaming.landed_shop import ORDERS, job, row
 
 NAME = "public.orders"
+OTHER = Table("shop.public.users", "users")
 
 
 @dataclass
@@ -114,3 +119,18 @@ class Shop:
 
     def rows(self) -> list[dict[str, Any]]:
         return sorted(self.plain.rows(NAME), key=lambda row: int(row["id"]))
+
+
+def loaded(folder: Path) -> Shop:
+    """A shop that streams: two rows of the orders and one of the users have landed."""
+    shop = Shop(folder)
+    shop.receive(ORDERS.read(row(1), 10), ORDERS.create(row(2), 11), OTHER.read(row(1), 10))
+    return shop
+
+
+def paused_in(folder: Path, rebuild: Rebuild) -> Shop:
+    """A shop whose table a person has paused at this point of its rebuild."""
+    shop = loaded(folder)
+    shop.pause()
+    shop.plain.ledger.commit(Draft(tables={NAME: replace(shop.table, rebuild=rebuild)}))
+    return shop
