@@ -7,6 +7,7 @@ callback. So each client keeps the last error that it was told of.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
@@ -85,6 +86,26 @@ class Connection:
             return Consumer(self._all(own), logger=_LibrdkafkaLog())
         except (KafkaException, ValueError, TypeError) as problem:
             raise self._unusable(problem) from problem
+
+    def reader(self, group: str, own: Mapping[str, str | int | bool] | None = None) -> Consumer:
+        """A consumer of committed records that joins no group, commits nothing and stops at what is not there.
+
+        Args:
+            group: a name that the client requires; brokers see it in their logs.
+            own: further options of the caller; raises as :meth:`admin`.
+        """
+        return self.consumer(
+            {
+                "group.id": group,
+                "enable.auto.commit": False,
+                "enable.auto.offset.store": False,
+                "auto.offset.reset": "error",
+                "isolation.level": "read_committed",
+                "enable.partition.eof": True,
+                "fetch.wait.max.ms": 50,
+                **(own or {}),
+            }
+        )
 
     def producer(self, own: dict[str, str | int | bool]) -> Producer:
         """A producer with the caller's own options over the configured ones; raises as :meth:`admin`."""

@@ -32,18 +32,7 @@ def first_timestamps(
     if not rounds:
         return {}
     connection = Connection(config)
-    consumer = connection.consumer(
-        {
-            "group.id": "cdc-bridge-lag",  # required by the client, joined by nobody
-            "enable.auto.commit": False,
-            "enable.auto.offset.store": False,
-            "auto.offset.reset": "error",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-            "fetch.wait.max.ms": 50,
-            **_SMALL,
-        }
-    )
+    consumer = connection.reader("cdc-bridge-lag", _SMALL)
     deadline = time.monotonic() + timeout
     found: dict[tuple[str, int, int], int] = {}
     try:

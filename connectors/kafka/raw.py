@@ -48,17 +48,7 @@ def read_records(
     if start >= end:
         return
     connection = Connection(config)
-    consumer = connection.consumer(
-        {
-            "group.id": "cdc-bridge-side-read",  # required by the client, joined by nobody
-            "enable.auto.commit": False,
-            "enable.auto.offset.store": False,
-            "auto.offset.reset": "error",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-            "fetch.wait.max.ms": 50,
-        }
-    )
+    consumer = connection.reader("cdc-bridge-side-read")
     try:
         _require(consumer, TopicPartition(topic, partition, start), timeout)
         consumer.assign([TopicPartition(topic, partition, start)])
