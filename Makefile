@@ -89,9 +89,9 @@ golden: $(INSTALLED) install-rig ## Record the golden traffic anew from real ser
 lock: ## Pin the dependencies anew, with hashes
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --upgrade --extra dev --extra delta --generate-hashes --no-emit-index-url \
+	$(BIN)/pip-compile --quiet --upgrade --extra dev --extra delta --extra lineage --generate-hashes --no-emit-index-url \
 		--no-emit-find-links --no-emit-trusted-host --allow-unsafe --strip-extras -o requirements.lock pyproject.toml
-	$(BIN)/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+	$(BIN)/pip-compile --quiet --extra lineage --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 		--allow-unsafe --strip-extras -c requirements.lock -o requirements-runtime.lock pyproject.toml
 
 clean: ## Remove what the other targets made
