@@ -20,6 +20,7 @@ from connectors.java import find_java, java_home
 from streaming.settings import BridgeSettings
 from streaming.settings.runtime import LogFormat, LogLevel
 from streaming.settings.secrets import SECRET
+from streaming.spark_errors import spark_start_errors
 
 _DRIVER_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _EXECUTOR_JAVA_OPTIONS = "spark.executor.extraJavaOptions"
@@ -42,6 +43,7 @@ def spark_session(settings: BridgeSettings, jars: Sequence[Path]) -> SparkSessio
 
     Raises:
         JavaError: no Java that Spark can use.
+        SparkStartError: Java or Spark does not come up with these properties.
     """
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
@@ -51,9 +53,10 @@ def spark_session(settings: BridgeSettings, jars: Sequence[Path]) -> SparkSessio
     properties = spark_properties(settings, jars)
     launch = SparkConf(loadDefaults=False).setAll(list(visible(properties, settings).items()))
     conf = SparkConf(loadDefaults=False).setAll(list(properties.items()))
-    # Starts Java unless an earlier session has; left to the context, all properties would be in the command line.
-    SparkContext._ensure_initialized(conf=launch)
-    return SparkSession(SparkContext(conf=conf))
+    with spark_start_errors(settings.spark.master):
+        # Starts Java unless an earlier session has; left to the context, all properties would be in the command line.
+        SparkContext._ensure_initialized(conf=launch)
+        return SparkSession(SparkContext(conf=conf))
 
 
 def spark_properties(settings: BridgeSettings, jars: Sequence[Path]) -> dict[str, str]:

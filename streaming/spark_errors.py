@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
-from connectors.errors import Transient
+from connectors.errors import Terminal, Transient
 
 LONGEST_CAUSE = 500
 """Characters of Spark's report that an error repeats."""
@@ -16,6 +16,10 @@ LONGEST_CAUSE = 500
 
 class QueryFailedError(Transient):
     """Spark's query ended with an error of its own."""
+
+
+class SparkStartError(Terminal):
+    """Java or Spark did not come up: options it does not take, a master that does not answer, or ended from outside."""
 
 
 @contextlib.contextmanager
@@ -29,6 +33,25 @@ def spark_errors() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError, ConnectionError) as error:
         raise query_failed(error) from error
+
+
+@contextlib.contextmanager
+def spark_start_errors(master: str) -> Iterator[None]:
+    """What Java and Spark say while a session starts, as an error of ours.
+
+    Raises:
+        SparkStartError: it did not start.
+    """
+    try:
+        yield
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        said = error.java_exception.toString() if isinstance(error, Py4JJavaError) else str(error)
+        raise SparkStartError(
+            f"Spark did not start: {cause_of(said) or type(error).__name__}",
+            remedy="look at the lines above for Java's own report; the settings spark.master, spark.driver_memory and "
+            "spark.conf say how it is started. If somebody ended the process meanwhile, start it again",
+            master=master,
+        ) from error
 
 
 def query_failed(error: Exception) -> QueryFailedError:

@@ -84,7 +84,7 @@ def prepare(settings: BridgeSettings, tables: Sequence[str], limits: Limits, *, 
         raise SettingsError(
             "the settings do not say where the source database is",
             remedy="set source.database.url, and password_file for its user, which needs SELECT on the tables",
-            file=settings.name,
+            source=settings.name,
         )
     database = SourceDatabase(location)
     zone, state = zone_storage(settings), state_storage(settings)

@@ -77,3 +77,39 @@ def test_a_session_has_its_properties_and_keeps_secrets_out_of_every_command_lin
     assert answer["zone"] == "UTC"
     assert [line for line in done.stderr.splitlines() if " WARN " in line or " INFO " in line] == []
     assert list(tmp_path.iterdir()) == []
+
+
+_REFUSED = """
+import sys
+from streaming.session import spark_session
+from streaming.settings import settings_of
+from streaming.spark_errors import SparkStartError
+
+try:
+    spark_session(settings_of(sys.argv[1], "bridge.yaml"), [])
+except SparkStartError as error:
+    print(error.message, error.facts, error.remedy, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("conf", "said"),
+    [
+        (
+            "{spark.driver.extraJavaOptions: '-XX:MaxMetaspaceSize=little'}",
+            "[JAVA_GATEWAY_EXITED] Java gateway process exited",
+        ),
+        ("{spark.memory.fraction: '9'}", "spark.memory.fraction should be between 0 and 1 (was '9.0')."),
+    ],
+)
+def test_java_or_spark_that_does_not_start_says_where_its_properties_come_from(conf: str, said: str) -> None:
+    text = _SETTINGS[: _SETTINGS.index("  conf:")] + f"  conf: {conf}\n"
+    done = subprocess.run([sys.executable, "-c", _REFUSED, text], capture_output=True, text=True, check=True)
+    message, facts, remedy = done.stdout.splitlines()
+    assert message.startswith("Spark did not start: ")
+    assert said in message
+    assert facts == "{'master': 'local[1]'}"
+    assert remedy == (
+        "look at the lines above for Java's own report; the settings spark.master, spark.driver_memory and spark.conf "
+        "say how it is started. If somebody ended the process meanwhile, start it again"
+    )
