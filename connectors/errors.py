@@ -6,6 +6,14 @@ again is part of the error's type: :class:`Terminal` stops it until a person has
 
 from __future__ import annotations
 
+RUNBOOK = "docs/runbook.md"
+"""Where every error and every alert has a section, from the project's root."""
+
+
+def runbook_section(name: str) -> str:
+    """The section of the runbook about an error or an alert of this name."""
+    return f"{RUNBOOK}#{name.lower()}"
+
 
 class BridgeError(Exception):
     """What happened, where, and what to do about it.
@@ -26,6 +34,11 @@ class BridgeError(Exception):
         where = ", ".join(f"{name}={value}" for name, value in self.facts.items())
         place = f" [{where}]" if where else ""
         return f"{self.message}{place}. Remedy: {self.remedy}"
+
+    @property
+    def runbook(self) -> str:
+        """The section of the runbook that is about errors of this class."""
+        return runbook_section(type(self).__name__)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors cross process boundaries (Spark workers): keep keyword arguments.

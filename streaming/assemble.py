@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from connectors.debezium.headers import SeenRuns, merge_runs
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked, PlannedTopic, TableState, TableStatus
 from connectors.landing_zone.row_marker import RowMarker
@@ -69,6 +70,7 @@ def assemble(
         schemas=schemas,
         merging=tuple(sorted(merging)),
         passed_over=_passed_over(results, state),
+        runs=_runs(results),
         counters=_counters(results, files),
     )
 
@@ -114,6 +116,13 @@ def _passed_over(results: Results, state: LedgerState) -> tuple[Source, ...]:
     """Source tables that were left out here, and that no table is known of: those that are known get parked instead."""
     known = {source for table in state.tables.values() for source in sources_of(table)}
     return in_order({source for result in results.partitions for source in result.passed_over} - known)
+
+
+def _runs(results: Results) -> SeenRuns:
+    runs: SeenRuns = {}
+    for result in results.partitions:
+        merge_runs(runs, result.runs)
+    return runs
 
 
 def _collision_name(result: TableResult) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.events import BadRecord, ChangeChunk, Int64s, Op, RawRecords, SkipReason
+from connectors.debezium.headers import SeenRuns, merge_runs
 from connectors.debezium.merge_keys import PositionCarry, merge_keys
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.table_change import TableChange
@@ -81,6 +82,7 @@ class _Counts:
     superseded: int = 0
     table_changes: list[TableChange] = field(default_factory=list)
     excluded: set[SourceTable] = field(default_factory=set)
+    runs: SeenRuns = field(default_factory=dict)
     ops: Counter[int] = field(default_factory=Counter)
     oldest_ms: int = 0
     newest_ms: int = 0
@@ -122,6 +124,7 @@ class _Partition:
         self._counts.skipped.update(decoded.skipped)
         self._counts.table_changes += decoded.table_changes
         self._counts.excluded |= decoded.excluded
+        merge_runs(self._counts.runs, decoded.runs)
         self._settle(decoded.bad)
         for chunk in decoded.chunks:
             self._counts.ops.update(dict(enumerate(np.bincount(chunk.ops, minlength=len(Op)).tolist())))
@@ -147,6 +150,7 @@ class _Partition:
                 epochs=self._counts.epochs,
                 table_changes=tuple(self._counts.table_changes),
                 passed_over=in_order(source_of(table) for table in self._counts.excluded),
+                runs=self._counts.runs,
                 ops={Op(op).name.lower(): count for op, count in sorted(self._counts.ops.items()) if count},
                 oldest_ms=self._counts.oldest_ms,
                 newest_ms=self._counts.newest_ms,

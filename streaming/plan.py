@@ -212,6 +212,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
         epochs: how often the log positions fell for good, as after a failover or a reset of the source's log.
         table_changes: what its schema-change records tell.
         passed_over: source tables of records that the settings leave out.
+        runs: the connector runs that its records name, see :attr:`connectors.debezium.events.Decoded.runs`.
         ops: row events by operation (``create``, ``update``, ``delete``, ``read``, ``truncate``).
         oldest_ms, newest_ms: Kafka's timestamps of its records, milliseconds since 1970; 0 without any.
     """
@@ -224,6 +225,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
     epochs: int = 0
     table_changes: tuple[TableChange, ...] = ()
     passed_over: tuple[Source, ...] = ()
+    runs: dict[str, dict[str, int]] = {}
     ops: dict[str, int] = {}
     oldest_ms: int = 0
     newest_ms: int = 0

@@ -19,7 +19,7 @@ from connectors.debezium.chunks import in_offset_order
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import BadRecord, Decoded, Int64s, RawRecords
 from connectors.debezium.framing import Framed, frame
-from connectors.debezium.headers import RecordHeaders
+from connectors.debezium.headers import RecordHeaders, seen_runs
 from connectors.debezium.json_codec import JsonCodec
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.record_key import KeyReader
@@ -87,6 +87,7 @@ class Decoder:
                 for change in read_table_changes(self._whole(values[row], row, framed), options.connector)
             ],
             excluded=frozenset(batch.verdicts.excluded),
+            runs=seen_runs(records.headers, batch.run_ids, records.timestamps),
         )
 
     def _whole(self, value: bytes | None, row: int, framed: Framed) -> object:

@@ -145,6 +145,8 @@ class Decoded:
     Attributes:
         table_changes: what the skipped schema-change records tell, in offset order.
         excluded: the tables of records that were skipped because the settings leave their table out.
+        runs: the connector runs that any of the records name, each with Kafka's time of its newest record
+            (milliseconds), by the connector's logical name.
     """
 
     chunks: list[ChangeChunk] = field(default_factory=list)
@@ -152,3 +154,4 @@ class Decoded:
     skipped: Counter[SkipReason] = field(default_factory=Counter)
     table_changes: list[TableChange] = field(default_factory=list)
     excluded: frozenset[SourceTable] = frozenset()
+    runs: dict[str, dict[str, int]] = field(default_factory=dict)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -9,6 +11,11 @@ import pyarrow.compute as pc
 from connectors.debezium.events import Int64s
 
 RUN_ID = "__debezium.context.runId"
+LOGICAL_NAME = "__debezium.context.connectorLogicalName"
+"""The connector's ``topic.prefix``."""
+
+SeenRuns = dict[str, dict[str, int]]
+"""Connector runs by their connector's logical name, each with the time of its newest record: Kafka's, milliseconds."""
 
 
 class RecordHeaders:
@@ -53,6 +60,41 @@ class RecordHeaders:
         encoded = values.dictionary_encode()
         texts = [None if value is None else _text(value) for value in encoded.dictionary.to_pylist()]
         return pa.array(texts, pa.string()).take(encoded.indices)
+
+
+def seen_runs(headers: pa.ListArray | None, run_ids: pa.StringArray, timestamps: Int64s) -> SeenRuns:
+    """The connector runs that records name, whatever else they are: rows, signals, schema changes, tombstones.
+
+    Heartbeats, transaction records and notifications name none (seen with Debezium 3.6.1), and a run whose records do
+    not name their connector is left out.
+
+    Args:
+        headers: one list per record, as for :class:`RecordHeaders`.
+        run_ids: :meth:`RecordHeaders.run_ids` of the same records; timestamps: Kafka's, milliseconds since 1970.
+    """
+    if headers is None or run_ids.null_count == len(run_ids):
+        return {}
+    encoded = run_ids.dictionary_encode()
+    runs = encoded.dictionary.to_pylist()
+    codes = np.asarray(encoded.indices.fill_null(len(runs)))
+    newest = np.zeros(len(runs) + 1, dtype=np.int64)
+    np.maximum.at(newest, codes, timestamps)
+    found, firsts = np.unique(codes, return_index=True)
+    names = RecordHeaders(headers.take(pa.array(firsts)), len(firsts)).values(LOGICAL_NAME)
+    seen: SeenRuns = {}
+    if names is not None:
+        for code, name in zip(found.tolist(), names.to_pylist(), strict=True):
+            if code < len(runs) and name is not None:
+                seen.setdefault(_text(name), {})[runs[code]] = int(newest[code])
+    return seen
+
+
+def merge_runs(runs: SeenRuns, more: Mapping[str, Mapping[str, int]]) -> None:
+    """Add further runs, and take the newer time of those that are known."""
+    for connector, each in more.items():
+        known = runs.setdefault(connector, {})
+        for run, newest in each.items():
+            known[run] = max(newest, known.get(run, 0))
 
 
 def _text(value: bytes) -> str:

@@ -23,6 +23,18 @@ class OutOfRange(enum.StrEnum):
     DEAD_LETTER = "dead_letter"
 
 
+class InexactKeys(enum.StrEnum):
+    """What becomes of a record whose key a landing file cannot hold exactly.
+
+    Such keys are dates and timestamps that :class:`OutOfRange` is about, and times with digits below the microsecond.
+    ``DEAD_LETTER`` makes the whole record a bad record; ``NEAREST`` lets the key land like any other column, and rows
+    of the source whose keys become the same are one row then.
+    """
+
+    DEAD_LETTER = "dead_letter"
+    NEAREST = "nearest"
+
+
 class PayloadFormat(enum.StrEnum):
     """How a key or value is encoded; ``AUTO`` looks at the headers and the first byte of each record."""
 
@@ -147,6 +159,7 @@ class DecodeOptions:
     placeholder: bytes = b"__debezium_unavailable_value"
     metadata_prefix: str = "__"
     out_of_range: OutOfRange = OutOfRange.CLAMP
+    inexact_keys: InexactKeys = InexactKeys.DEAD_LETTER
     rules: TableRules = field(default_factory=TableRules)
     signal_tables: tuple[str, ...] = ("debezium_signal", "*.debezium_signal")
     heartbeat_topics: tuple[str, ...] = ("__debezium-heartbeat*",)

@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from connectors.debezium.batch import Batch
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Bools, Int64s, Op
+from connectors.debezium.exact_keys import exact_keys
 from connectors.debezium.learned import PlainImages
-from connectors.debezium.options import TableDecoding
+from connectors.debezium.options import InexactKeys, TableDecoding
 from connectors.debezium.physical import Images, Physical
 from connectors.debezium.record_key import KeyShape
 from connectors.debezium.schema import Field
@@ -180,11 +181,23 @@ class RowReader:
     def _pinned(self, physical: Physical, column: Field, places: Int64s) -> pa.Array:
         for place, what in physical.bad.items():
             self._found.reject(int(places[place]), BadReason.TYPE_MISMATCH, f"column {column.name}: {what}")
+        if self._keeps_exact(column):
+            converted, wrong = exact_keys(physical.values, column)
+            for place, rejection in wrong:
+                self._found.reject(
+                    int(places[place]), rejection.reason, f"key column {column.name}: {rejection.detail}"
+                )
+            return converted.values
         converted = to_pinned(physical.values, column, self._batch.options.out_of_range)
         self._found.clamped += converted.clamped
         for place in converted.bad:
             self._found.reject(int(places[place]), BadReason.OUT_OF_RANGE, f"column {column.name}: {converted.reason}")
         return converted.values
+
+    def _keeps_exact(self, column: Field) -> bool:
+        """Whether rows are found by the column, so that it must not land as another value."""
+        is_key = column.name in self._key and not self._decoding.append
+        return is_key and self._batch.options.inexact_keys is InexactKeys.DEAD_LETTER
 
     def _with_deleted_keys(self, values: pa.Array, column: Field) -> pa.Array:
         own = column

@@ -56,6 +56,15 @@ def structured_instants(array: Column, rule: OutOfRange) -> Converted:
     return instants(_iso(array, _zoned_timestamp), rule)
 
 
+def finer_than_micros(text: str) -> bool:
+    """Whether a struct's fraction of a second has digits below the microsecond; not of what is no such struct."""
+    try:
+        parts = _components.decode(text)
+    except msgspec.DecodeError:
+        return False
+    return bool((parts.picoseconds or 0) % 1_000_000 or (parts.nanos or 0) % 1000)
+
+
 def _iso(array: Column, write: Callable[[_Components], str]) -> Column:
     """ISO text per cell; what is no such struct stays as it is, for the reader to refuse."""
     return pa.array([None if text is None else _written(text, write) for text in array.to_pylist()], type=pa.string())

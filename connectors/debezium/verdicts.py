@@ -36,6 +36,7 @@ class BadReason(enum.StrEnum):
     MISSING_FIELD = "required field missing"
     TYPE_MISMATCH = "type mismatch"
     OUT_OF_RANGE = "value out of range"
+    INEXACT_KEY = "inexact key"
     UNSUPPORTED_CONNECTOR = "unsupported connector"
 
 

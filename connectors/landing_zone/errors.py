@@ -69,6 +69,14 @@ class LedgerCorruptError(Terminal):
     """A version of the ledger cannot be read, or versions are missing between two others."""
 
 
+class LedgerWholeError(Terminal):
+    """A ledger was to be made again that is not lost."""
+
+
+class LedgerFormatError(Terminal):
+    """A version of the ledger is written in a format that this release does not know: a newer one wrote it."""
+
+
 class TableResetError(Terminal):
     """The table's folder is gone or starts below the ledger's number: somebody reset it."""
 

@@ -41,6 +41,11 @@ class PartitionEnd(msgspec.Struct, frozen=True):
 Vector = dict[str, dict[int, PartitionEnd]]
 Ranges = dict[str, dict[int, tuple[int, int]]]
 
+# Made before there is any thread: footers are read by several, and msgspec must not meet a type in two of them at once.
+_SCHEMA = msgspec.json.Decoder(PinnedSchema)
+_VECTOR = msgspec.json.Decoder(Vector)
+_RANGES = msgspec.json.Decoder(Ranges)
+
 
 @dataclass(frozen=True)
 class Footer:
@@ -99,11 +104,11 @@ class Footer:
                 generation=int(found["generation"]),
                 sequence=SequenceNumber(int(found["sequence"])),
                 commit=int(found["commit"]),
-                schema=msgspec.json.decode(found["schema"], type=PinnedSchema),
+                schema=_SCHEMA.decode(found["schema"]),
                 state=found["state"],
                 topics=msgspec.json.decode(found["topics"], type=dict[str, str]),
-                vector=msgspec.json.decode(found["vector"], type=Vector),
-                ranges=msgspec.json.decode(found["ranges"], type=Ranges),
+                vector=_VECTOR.decode(found["vector"]),
+                ranges=_RANGES.decode(found["ranges"]),
                 writer=found["writer"],
             )
         except KeyError as error:
@@ -124,6 +129,12 @@ def read_footer(source: Path | bytes) -> Footer:
     except (pa.ArrowInvalid, OSError) as error:
         raise _unreadable(f"it is not a whole Parquet file: {error}", file) from error
     return Footer.from_metadata(metadata or {}, file=file)
+
+
+def read_footer_and_rows(path: Path) -> tuple[Footer, int]:
+    """As :func:`read_footer`, with the number of rows in the file."""
+    footer = read_footer(path)
+    return footer, pq.read_metadata(str(path)).num_rows
 
 
 def _encode(value: object) -> str:

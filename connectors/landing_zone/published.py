@@ -44,6 +44,19 @@ def published_files(zone: Storage, folder: str) -> PublishedFiles | None:
         return None
     for cleanup in cleanup_folders(folder):
         entries += zone.list(cleanup)
+    return _numbered(entries)
+
+
+def lying_files(zone: Storage, folder: str) -> PublishedFiles | None:
+    """The numbered files that still lie in the table's own folder; None when it is empty, or there is none.
+
+    One listing. A table's folder holds its metadata file at least.
+    """
+    entries = zone.list(folder)
+    return _numbered(entries) if entries else None
+
+
+def _numbered(entries: list[Entry]) -> PublishedFiles:
     by_number: dict[int, tuple[Entry, ...]] = {}
     for entry in entries:
         match = _NUMBERED.fullmatch(entry.name)

@@ -30,7 +30,7 @@ _UUID_WITH_TIME = 7
 _BITS_BELOW_TIME = 80
 _LONGEST_START_MS = 600_000
 """From the beginning of a run until it is told how: connections are made, and the schema history is read, meanwhile."""
-_CLOCKS_APART_MS = 5_000
+CLOCKS_APART_MS = 5_000
 """By which the clocks of the database, which a snapshot's rows have, and of Kafka Connect may differ."""
 _SECOND_MS = 1_000
 
@@ -180,7 +180,7 @@ def _told_before(told_ms: int, row_ms: int) -> RowsOrigin:
     latest = row_ms if row_ms % _SECOND_MS else row_ms + _SECOND_MS - 1
     if told_ms <= latest:
         return RowsOrigin.ASKED
-    return RowsOrigin.UNCLEAR if told_ms <= row_ms + _CLOCKS_APART_MS else RowsOrigin.UNTOLD
+    return RowsOrigin.UNCLEAR if told_ms <= row_ms + CLOCKS_APART_MS else RowsOrigin.UNTOLD
 
 
 def snapshot_under_way(told: Sequence[Notification]) -> bool:

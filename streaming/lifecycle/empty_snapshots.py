@@ -1,14 +1,16 @@
 """Second initial snapshots of tables that are empty at the source: they send no row, only word of the scan.
 
 What was deleted between the two was never sent, so the mirror keeps rows that the source has not. Nothing but a
-notification says so, and it is acted on once an event shows the connector run whose snapshot it was: a table's blocking
-snapshot, which loses no delete, is told in the same words (:mod:`streaming.lifecycle.connector_runs`).
+notification says so, and it is acted on once a record shows the connector run whose snapshot it was: a table's blocking
+snapshot, which loses no delete, is told in the same words (:mod:`streaming.lifecycle.connector_runs`). If the connector
+begins again before that, it is judged by what else is known (:mod:`streaming.lifecycle.unshown_snapshots`); what stays
+unclear is recorded, for people to decide.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -16,13 +18,16 @@ from msgspec.structs import replace
 
 from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
-from connectors.kafka.signals import Notification, SnapshotProgress
+from connectors.kafka.signals import Notification
 from connectors.landing_zone.ledger.draft import Draft
-from connectors.landing_zone.ledger.state import RebuildKind, TableState
+from connectors.landing_zone.ledger.state import LedgerState, RebuildKind, TableState
+from streaming.doubt import MAYBE_STALE, MAYBE_STALE_REMEDY
 from streaming.lifecycle.connector_runs import ToldSnapshots, began_ms, beginning_of, runs_of
 from streaming.lifecycle.debezium import Debezium, is_scan_of, rows_scanned
-from streaming.lifecycle.generations import AT_REST, SECOND_SNAPSHOT
+from streaming.lifecycle.generations import AT_REST, SECOND_SNAPSHOT, gone_meanwhile
+from streaming.lifecycle.reading_on import ReadingOn
 from streaming.lifecycle.rebuilding import Rebuilding
+from streaming.lifecycle.unshown_snapshots import Unshown, judge, last_beginning, unshown_snapshots
 from streaming.plan import JobOptions
 from streaming.policies import OnResnapshot, TableMode
 from streaming.resuming import resume_of, stopped
@@ -30,19 +35,17 @@ from streaming.startup import OpenZone, excluded_sources
 
 _log = logging.getLogger(__name__)
 
-_FOUND_EMPTY = (
-    "a second initial snapshot found the table empty at the source, and rows had landed before it; those whose deletes "
-    "were not sent by then are still in the mirror"
+_BEFORE = "rows had landed before it; those whose deletes were not sent by then are still in the mirror"
+_FOUND_EMPTY = f"a second initial snapshot found the table empty at the source, and {_BEFORE}"
+_FOUND_ALL_EMPTY = (
+    "a snapshot found every table of the connector empty at the source, and no event came behind it, so it is taken "
+    f"for a second initial one; {_BEFORE}"
 )
 _REMEDY = (
     "`cdc-bridge resync CONFIG TABLE`; or set policies.on_resnapshot to upsert, which accepts that rows stay that no "
     "longer exist at the source, and `cdc-bridge resume CONFIG TABLE`"
 )
-_MAYBE_EMPTIED = (
-    "%s: a snapshot found the table empty at the source, and its connector has begun again since without an event that "
-    "shows its run; if it was a second initial snapshot, and not one that somebody asked for, rows that the source has "
-    "not are still in the mirror: `cdc-bridge resync CONFIG %s` removes them"
-)
+_STAYS = "%s: %s; they stay, as policies.on_resnapshot says"
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,17 @@ class EmptyScan:
     Attributes:
         run_ms: when the connector run began that made the snapshot; milliseconds by Kafka Connect's clock.
         scan: what was told of it.
+        shown: a record has shown that run; otherwise the snapshot is only taken for its initial one.
     """
 
     run_ms: int
     scan: Notification
+    shown: bool = True
+
+    @property
+    def message(self) -> str:
+        """For a person."""
+        return _FOUND_EMPTY if self.shown else _FOUND_ALL_EMPTY
 
 
 class EmptySnapshots:
@@ -69,11 +79,11 @@ class EmptySnapshots:
         self._debezium = debezium
         self._told = told
         self._rebuilding = rebuilding
-        self._scans: Mapping[str, Collection[EmptyScan]] = {}
-        self._unshown: Mapping[str, Collection[EmptyScan]] = {}
+        self._reading = ReadingOn(debezium)
+        self._scans: dict[str, list[EmptyScan]] = {}
+        self._unclear: dict[str, list[EmptyScan]] = {}
         self._version = -1
         self._unread = False
-        self._warned: set[tuple[str, int]] = set()
 
     def suspects(self) -> frozenset[str]:
         """The tables that keep rows which the source has not.
@@ -83,12 +93,14 @@ class EmptySnapshots:
         state = self._opened.ledger.state
         try:
             if self._told.look() or state.version != self._version:
-                runs = self._runs(state.tables.values())
-                self._scans = {prefix: empty_scans(self._told.of(prefix), known) for prefix, known in runs.items()}
-                self._unshown = {prefix: unshown_scans(self._told.of(prefix), known) for prefix, known in runs.items()}
+                self._version = -1  # what fails on the way is looked for again
+                self._find(state)
                 self._version = state.version
-                self._warn(state.tables)
-            found = [name for name, table in state.tables.items() if self._left_behind(table, self._scans) is not None]
+            found = [
+                name
+                for name, table in state.tables.items()
+                if self._left_behind(table, self._scans) is not None or self._doubted(table) is not None
+            ]
         except BridgeError as error:
             if not self._unread:
                 _log.warning("what Debezium tells of its snapshots cannot be read: %s; %s", error.message, error.remedy)
@@ -106,43 +118,83 @@ class EmptySnapshots:
         table = self._opened.ledger.state.tables[name]
         found = self._left_behind(table, self._scans)
         if found is None:
-            return False
+            return self._doubt(name, table)
         policy = self._job.options_for(SourceTable(*table.source)).on_resnapshot
         why: tuple[str, str] | None = None
         match policy:
             case OnResnapshot.REBUILD:
                 why = self._rebuilding.refusal(name, table)
                 if why is None:
-                    _log.warning("%s is rebuilt: %s", name, _FOUND_EMPTY)
+                    _log.warning("%s is rebuilt: %s", name, found.message)
                     self._rebuilding.begin(name, RebuildKind.SNAPSHOT, SECOND_SNAPSHOT)
                     return True
             case OnResnapshot.PARK:
                 pass
             case OnResnapshot.UPSERT:
-                _log.warning("%s: %s; they stay, as policies.on_resnapshot says", name, _FOUND_EMPTY)
+                _log.warning(_STAYS, name, found.message)
                 self._commit(name, table, found)
                 return True
             case _:
                 assert_never(policy)
-        self._commit(name, self._stopped(table, why), found)
+        self._commit(name, self._stopped(table, why, found.message), found)
         return True
 
-    def _warn(self, tables: Mapping[str, TableState]) -> None:
-        """Name, once, the tables that may keep rows which the source has not, where nothing will show it any more."""
-        for name, table in tables.items():
-            found = self._left_behind(table, self._unshown)
-            if found is not None and (name, found.scan.timestamp) not in self._warned:
-                self._warned.add((name, found.scan.timestamp))
-                _log.warning(_MAYBE_EMPTIED, name, name)
+    def _doubt(self, name: str, table: TableState) -> bool:
+        """Record what is newly doubtful, or accepted, about the table's rows; False for nothing new."""
+        after = self._doubted(table)
+        if after is None:
+            return False
+        if after.heard_ms > table.heard_ms:
+            _log.warning(_STAYS, name, MAYBE_STALE)
+        else:
+            _log.warning("%s: %s; %s", name, MAYBE_STALE, MAYBE_STALE_REMEDY)
+        self._opened.ledger.commit(Draft(tables={name: after}))
+        return True
 
-    def _runs(self, tables: Iterable[TableState]) -> dict[str, set[str]]:
-        """By topic prefix, the connector runs known by their events."""
-        runs: dict[str, set[str]] = {}
+    def _doubted(self, table: TableState) -> TableState | None:
+        """The table with a doubt about its rows that is new, or that the policy accepts; None for nothing new."""
+        if table.status not in AT_REST or excluded_sources(table, self._job):
+            return None
+        found = self._left_behind(table, self._unclear)
+        doubt_ms = max(table.doubt_ms, 0 if found is None else found.scan.timestamp)
+        if doubt_ms <= table.heard_ms:
+            return None
+        if self._job.options_for(SourceTable(*table.source)).on_resnapshot is OnResnapshot.UPSERT:
+            return replace(table, heard_ms=doubt_ms)
+        return replace(table, doubt_ms=doubt_ms) if doubt_ms > table.doubt_ms else None
+
+    def _find(self, state: LedgerState) -> None:
+        """What snapshots of each connector have found empty, by its topic prefix."""
+        self._scans, self._unclear = {}, {}
+        for prefix, tables in self._by_prefix(state.tables.values()).items():
+            told, seen = self._told.of(prefix), state.runs.get(prefix, {})
+            runs = {*seen, *(run for table in tables for run in runs_of(table))}
+            found, unclear = empty_scans(told, runs), list[EmptyScan]()
+            unshown = unshown_snapshots(told, runs)
+            if unshown and self._reading.has_passed(prefix, last_beginning(told), tables, state.topics):
+                collections = [
+                    self._debezium.collection_of(table, None) for table in tables if not gone_meanwhile(table)
+                ]
+                for snapshot in unshown:
+                    scans = [EmptyScan(snapshot.told_ms, scan, shown=False) for scan in snapshot.empty]
+                    match judge(snapshot, seen, collections):
+                        case Unshown.INITIAL:
+                            found += scans
+                        case Unshown.UNCLEAR:
+                            unclear += scans
+                        case Unshown.ASKED:
+                            pass
+                        case kind:
+                            assert_never(kind)
+            self._scans[prefix], self._unclear[prefix] = found, unclear
+
+    def _by_prefix(self, tables: Iterable[TableState]) -> dict[str, list[TableState]]:
+        by_prefix: dict[str, list[TableState]] = {}
         for table in tables:
             prefix = self._debezium.prefix_of(table)
             if prefix is not None:
-                runs.setdefault(prefix, set()).update(runs_of(table))
-        return runs
+                by_prefix.setdefault(prefix, []).append(table)
+        return by_prefix
 
     def _left_behind(self, table: TableState, found: Mapping[str, Collection[EmptyScan]]) -> EmptyScan | None:
         if table.status not in AT_REST or not any(found.values()) or excluded_sources(table, self._job):
@@ -153,10 +205,10 @@ class EmptySnapshots:
         scans = () if prefix is None else found.get(prefix, ())
         return left_behind(table, scans, self._debezium.collection_of(table, None))
 
-    def _stopped(self, table: TableState, why: tuple[str, str] | None) -> TableState:
-        message, remedy = _FOUND_EMPTY, _REMEDY
+    def _stopped(self, table: TableState, why: tuple[str, str] | None, message: str) -> TableState:
+        remedy = _REMEDY
         if why is not None:
-            message, remedy = f"{_FOUND_EMPTY}; it is not rebuilt, since {why[0]}", why[1]
+            message, remedy = f"{message}; it is not rebuilt, since {why[0]}", why[1]
         resume = resume_of(table, self._opened.ledger.state.topics)
         return stopped(table, resume, reason=SECOND_SNAPSHOT, message=message, remedy=remedy)
 
@@ -180,25 +232,6 @@ def empty_scans(told: Iterable[Notification], runs: Iterable[str]) -> list[Empty
         for scan in beginning.scans
         if rows_scanned(scan) == 0
     ]
-
-
-def unshown_scans(told: Sequence[Notification], runs: Iterable[str]) -> list[EmptyScan]:
-    """What snapshots found empty that began no run known by its events, where the connector has gone on from its
-    offsets since: an initial snapshot of a run that sent nothing at all, or one that somebody asked for.
-
-    Args:
-        told: by their connector, in order of time.
-    """
-    shown = {beginning.told_ms for run in runs if (beginning := beginning_of(run, told)) is not None}
-    again = max((one.timestamp for one in told if one.progress is SnapshotProgress.SKIPPED), default=0)
-    found: list[EmptyScan] = []
-    began = 0
-    for one in told:
-        if one.progress in (SnapshotProgress.STARTED, SnapshotProgress.SKIPPED):
-            began = one.timestamp
-        elif began and began not in shown and one.timestamp < again and rows_scanned(one) == 0:
-            found.append(EmptyScan(began, one))
-    return found
 
 
 def left_behind(table: TableState, scans: Iterable[EmptyScan], collection: str) -> EmptyScan | None:

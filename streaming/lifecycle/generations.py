@@ -227,6 +227,7 @@ def _next_generation(table: TableState) -> TableState:
         sha256="",
         schema="",
         keys=(),
+        doubt_ms=0,
         rows={},
         loaded="",
         starts={},

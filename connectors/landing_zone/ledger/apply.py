@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import (
     KEPT_HANDLED,
+    KEPT_RUNS,
     SNAPSHOT_EVERY,
     LedgerState,
     PlannedTopic,
@@ -58,6 +59,7 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
         pending=version.pending,
         merging=tuple(sorted({*state.merging, *version.merging})),
         passed_over=(*state.passed_over, *version.passed_over),
+        runs=_runs_after(state.runs, version.runs),
         counters=_sum(state.counters, version.counters),
         handled=(*state.handled, *version.handled)[-KEPT_HANDLED:],
     )
@@ -103,6 +105,7 @@ def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
         pending={**{table: file for table, file in state.pending.items() if table not in draft.dropped}, **draft.files},
         merging=tuple(sorted({*draft.merging} - {*state.merging})),
         passed_over=tuple(source for source in draft.passed_over if source not in state.passed_over),
+        runs=_newer_runs(state.runs, draft.runs),
         counters={name: count for name, count in draft.counters.items() if count},
         handled=draft.handled,
     )
@@ -125,6 +128,26 @@ def _offsets_after(state: LedgerState, planned: Mapping[str, PlannedTopic]) -> d
         before = state.topics.get(topic)
         ends = {partition: end for partition, (_, end) in plan.partitions.items()}
         after[topic] = TopicOffsets(id=plan.id, partitions={**(before.partitions if before else {}), **ends})
+    return after
+
+
+def _newer_runs(
+    known: Mapping[str, Mapping[str, int]], found: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, int]]:
+    newer = {
+        connector: {run: at for run, at in sorted(runs.items()) if at > known.get(connector, {}).get(run, 0)}
+        for connector, runs in sorted(found.items())
+    }
+    return {connector: runs for connector, runs in newer.items() if runs}
+
+
+def _runs_after(
+    known: Mapping[str, dict[str, int]], newer: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, int]]:
+    after = dict(known)
+    for connector, runs in newer.items():
+        newest = sorted({**known.get(connector, {}), **runs}.items(), key=lambda run: (run[1], run[0]))
+        after[connector] = dict(newest[-KEPT_RUNS:])
     return after
 
 

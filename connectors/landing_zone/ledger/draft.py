@@ -27,6 +27,7 @@ class Draft:
         schemas: pinned schemas that are new, as JSON text, by fingerprint.
         merging: topics that must take the merge path from now on, besides those that do already.
         passed_over: source tables of which events passed by, besides those that the state names already.
+        runs: the connector runs that this batch's records name, see :attr:`LedgerState.runs`.
         counters: what this batch adds to the totals.
         dropped: tables whose pending file is given up, because their folder is going to be deleted.
         handled: ids of the requests that this version carries out.
@@ -38,6 +39,7 @@ class Draft:
     schemas: Mapping[str, str] = field(default_factory=dict)
     merging: tuple[str, ...] = ()
     passed_over: tuple[tuple[str, str | None, str], ...] = ()
+    runs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     counters: Mapping[str, int] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
     handled: tuple[str, ...] = ()

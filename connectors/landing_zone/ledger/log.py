@@ -18,12 +18,19 @@ from msgspec.structs import replace
 from connectors.errors import Transient
 from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.landing_zone.backoff import persist
-from connectors.landing_zone.errors import EarlierAttemptError, FencedError, InvalidDraftError, PathNotFoundError
+from connectors.landing_zone.errors import (
+    EarlierAttemptError,
+    FencedError,
+    InvalidDraftError,
+    LedgerCorruptError,
+    PathNotFoundError,
+)
 from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, commit_version
 from connectors.landing_zone.ledger.draft import Draft, check
 from connectors.landing_zone.ledger.history import rebuild
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState, Version
 from connectors.landing_zone.ledger.version_file import (
+    all_version_numbers,
     encode,
     path_of,
     read_kept_version,
@@ -198,7 +205,15 @@ class Ledger:
         """The predecessor is still there, so this slot was not one that pruning had emptied."""
         if number > 1 and self._storage.stat(path_of(number - 1)) is not None:
             return
-        numbers = version_numbers(self._storage)
+        try:
+            numbers = version_numbers(self._storage)
+        except LedgerCorruptError:
+            # A ledger made again begins far above: this version stands alone below it.
+            numbers = all_version_numbers(self._storage)
+            if number == numbers[-1] or number + 1 in numbers:
+                raise
+            self._storage.delete(path_of(number))
+            raise self._fenced() from None
         if numbers == [number] == [1]:
             return
         owner = self._fenced()

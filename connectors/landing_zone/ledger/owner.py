@@ -74,19 +74,20 @@ def ensure_no_foreign_files(zone: Storage) -> None:
         LedgerBehindError: it has: their numbers would be given a second time. If another driver has claimed the zone
             since, they are its files: see :meth:`Ledger.check_fence`.
     """
-    for folder in _table_folders(zone):
+    for folder in table_folders(zone):
         files = published_files(zone, folder)
         if files is not None and files.highest:
             raise LedgerBehindError(
                 f"The ledger is empty, but the landing zone holds files up to number {files.highest}",
                 zone=zone.url,
                 folder=folder,
-                remedy="set state.url to where this zone's ledger is, or put it back there from a backup; to start "
-                "over, choose an empty landing zone",
+                remedy="set state.url to where this zone's ledger is, or put it back there from a backup; if it is "
+                "lost, `cdc-bridge ledger rebuild CONFIG`; to start over, choose an empty landing zone",
             )
 
 
-def _table_folders(zone: Storage) -> Iterator[str]:
+def table_folders(zone: Storage) -> Iterator[str]:
+    """The folders in the zone that are, or may be, tables' ones."""
     for entry in zone.list(""):
         if not entry.is_folder or entry.name.startswith("_"):
             continue

@@ -25,7 +25,9 @@ from connectors.landing_zone.ledger.table_state import (
 )
 
 __all__ = [
+    "FORMAT",
     "KEPT_HANDLED",
+    "KEPT_RUNS",
     "NOTHING_LANDED",
     "SNAPSHOT_EVERY",
     "Dropped",
@@ -52,6 +54,13 @@ LedgerVersion = NewType("LedgerVersion", int)
 Epoch = NewType("Epoch", int)
 
 SNAPSHOT_EVERY = 100
+
+FORMAT = 1
+"""The format that versions are written in. It rises when a release that does not know the new one would go wrong with
+it: by passing over what it must not pass over. A member that such a release may leave unread does not raise it."""
+
+KEPT_RUNS = 16
+"""Runs of a connector that the state remembers, those with the newest records; Kafka may hold some of the last ones."""
 
 KEPT_HANDLED = 100
 """Requests whose ids the state remembers; far more than can wait at a time."""
@@ -113,6 +122,8 @@ class LedgerState(msgspec.Struct, frozen=True):
         merging: topics that must take the merge path because they share a table.
         passed_over: source tables of which events passed by while the settings left them out, before the table was
             known.
+        runs: by the connector's logical name (its topic prefix), the runs that records of any kind have named, each
+            with Kafka's time of its newest record in milliseconds; at most :data:`KEPT_RUNS` of each connector.
         counters: totals since the ledger began (``skipped.tombstone``, ``dead_letters``, ...).
         handled: ids of the requests of people that were carried out, newest last, at most :data:`KEPT_HANDLED`.
     """
@@ -128,6 +139,7 @@ class LedgerState(msgspec.Struct, frozen=True):
     pending: dict[str, LandedFile] = {}
     merging: tuple[str, ...] = ()
     passed_over: tuple[tuple[str, str | None, str], ...] = ()
+    runs: dict[str, dict[str, int]] = {}
     counters: dict[str, int] = {}
     handled: tuple[str, ...] = ()
 
@@ -148,6 +160,7 @@ class Version(msgspec.Struct, frozen=True):
         based_on: the version whose state this one extends; always ``version - 1``.
         attempt: makes two attempts of one writer tell apart.
         written_ms: wall clock of the driver, milliseconds; for people and pruning, never for order.
+        format: what :data:`FORMAT` was where it was written; versions of release 0.1.0 do not say so and have 1.
         host: who wrote it, for :class:`~connectors.landing_zone.errors.FencedError`.
         planned: the batch's offset range, for every partition of every topic, rows or not.
         files: what this version binds, by table.
@@ -155,6 +168,7 @@ class Version(msgspec.Struct, frozen=True):
         pending: all of the state's pending files (this version's own included).
         merging, passed_over: topics and source tables that this version adds to the state's; counters: what this
             version adds to the state's totals.
+        runs: the connector runs that its records name, where they are new or have a newer record than the state knows.
         handled: requests of people that this version carries out.
         snapshot: the whole state after this version; on claims and every :data:`SNAPSHOT_EVERY`-th version.
     """
@@ -167,6 +181,7 @@ class Version(msgspec.Struct, frozen=True):
     attempt: int
     based_on: int
     written_ms: int
+    format: int = FORMAT
     commits: int = 0
     planned: dict[str, PlannedTopic] = {}
     files: dict[str, LandedFile] = {}
@@ -175,6 +190,7 @@ class Version(msgspec.Struct, frozen=True):
     pending: dict[str, LandedFile] = {}
     merging: tuple[str, ...] = ()
     passed_over: tuple[tuple[str, str | None, str], ...] = ()
+    runs: dict[str, dict[str, int]] = {}
     counters: dict[str, int] = {}
     handled: tuple[str, ...] = ()
     snapshot: LedgerState | None = None

@@ -173,6 +173,9 @@ class TableState(msgspec.Struct, frozen=True):
         rebuild: the rebuild under way.
         heard_ms: when the latest of the initial snapshots was told of that this generation has taken account of;
             milliseconds since 1970 by Kafka Connect's clock.
+        doubt_ms: when the latest snapshot was told of that found the table empty and of which nothing shows whether it
+            was an initial one: rows that the source has not may be left behind it; 0 for none, and settled once
+            :attr:`heard_ms` is not before it.
         gone: source columns that have landed and that the newest rows do not have any more.
         dropped: the table was dropped at the source.
         ignored_values: values that landed as NULL because their column does not follow a changed type.
@@ -206,6 +209,7 @@ class TableState(msgspec.Struct, frozen=True):
     truncated: str = ""
     rebuild: Rebuild | None = None
     heard_ms: int = 0
+    doubt_ms: int = 0
     gone: tuple[str, ...] = ()
     dropped: Dropped | None = None
     ignored_values: int = 0

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from connectors.landing_zone.errors import LedgerCorruptError, PathNotFoundError
-from connectors.landing_zone.ledger.state import LedgerState, Version
+from connectors.landing_zone.errors import LedgerCorruptError, LedgerFormatError, PathNotFoundError
+from connectors.landing_zone.ledger.state import FORMAT, LedgerState, Version
 from connectors.landing_zone.storage.protocol import Storage
 
 FOLDER = "ledger"
@@ -21,10 +21,22 @@ KEPT_AT_LEAST = 1_000
 """Pruning never leaves fewer versions than this behind."""
 
 PUT_BACK = (
-    "put the missing or damaged versions back from a backup of the state storage; without one, begin anew: an empty "
-    "landing zone, an empty state and a new snapshot"
+    "put the missing or damaged versions back from a backup of the state storage; without one, stop every bridge of "
+    "this zone and `cdc-bridge ledger rebuild CONFIG`"
 )
 """What to do about a ledger that is damaged."""
+
+
+class _Written(msgspec.Struct):
+    """What a version says of itself in every format."""
+
+    format: int = 1
+
+
+# Versions are read by several threads. msgspec looks at a type when it first meets it, and two threads that do so at
+# the same moment end the process: made here, the decoders know their types before there is any thread.
+_FORMAT_OF = msgspec.json.Decoder(_Written)
+_VERSION = msgspec.json.Decoder(Version)
 
 _NAME = re.compile(r"(?P<number>[0-9]{20})\.json")
 
@@ -49,8 +61,7 @@ def version_numbers(state: Storage) -> list[int]:
     Raises:
         LedgerCorruptError: a version between two others is missing.
     """
-    matches = (_NAME.fullmatch(entry.name) for entry in state.list(FOLDER))
-    numbers = sorted(int(match["number"]) for match in matches if match)
+    numbers = all_version_numbers(state)
     begin = _begin_of_last_run(numbers)
     if begin and len(numbers) - begin < KEPT_AT_LEAST:
         missing = numbers[begin] - 1
@@ -63,15 +74,26 @@ def version_numbers(state: Storage) -> list[int]:
     return numbers[begin:]
 
 
+def all_version_numbers(state: Storage) -> list[int]:
+    """The numbers of all version files, ascending, whether or not they make up a history."""
+    matches = (_NAME.fullmatch(entry.name) for entry in state.list(FOLDER))
+    return sorted(int(match["number"]) for match in matches if match)
+
+
 def read_version(state: Storage, number: int) -> Version:
     """Version ``number`` as it was written.
 
     Raises:
         PathNotFoundError: there is no such version.
         LedgerCorruptError: its file cannot be read as that version.
+        LedgerFormatError: a newer release has written it.
     """
+    body = state.read(path_of(number))
     try:
-        version = msgspec.json.decode(state.read(path_of(number)), type=Version)
+        written_in = _FORMAT_OF.decode(body).format
+        if written_in > FORMAT:
+            raise _too_new(state, number, written_in)
+        version = _VERSION.decode(body)
     except msgspec.DecodeError as error:
         raise _unreadable(state, number, str(error)) from error
     if version.version != number or version.based_on != number - 1:
@@ -97,6 +119,15 @@ def _unreadable(state: Storage, number: int, why: str) -> LedgerCorruptError:
         file=path_of(number),
         state=state.url,
         remedy=f"{PUT_BACK}; nothing is published until then",
+    )
+
+
+def _too_new(state: Storage, number: int, written_in: int) -> LedgerFormatError:
+    return LedgerFormatError(
+        f"Version {number} of the ledger is written in format {written_in}, and this release knows none above {FORMAT}",
+        file=path_of(number),
+        state=state.url,
+        remedy="go on with the release that wrote it, or a newer one; nothing was changed",
     )
 
 

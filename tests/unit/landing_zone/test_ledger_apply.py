@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, commit_version
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import (
+    KEPT_RUNS,
     LedgerState,
     PlannedTopic,
     TableStatus,
@@ -123,3 +124,16 @@ def test_a_version_gives_up_pending_files_and_remembers_handled_requests() -> No
     draft = Draft(tables={ORDERS: deleting}, dropped=(ORDERS,), handled=("b",))
     after = apply(state, commit_version(state, draft, STAMP))
     assert (after.pending, after.handled, after.tables[ORDERS].status) == ({}, ("a", "b"), TableStatus.DELETING)
+
+
+def test_a_version_holds_the_runs_that_are_new_or_have_a_newer_record() -> None:
+    state = replace(STATE, runs={"shop": {"a": 10, "b": 20}, "mall": {"x": 5}})
+    version = commit_version(state, Draft(runs={"shop": {"a": 9, "b": 21, "c": 3}, "mall": {"x": 5}}), STAMP)
+    assert version.runs == {"shop": {"b": 21, "c": 3}}
+    assert apply(state, version).runs == {"shop": {"a": 10, "b": 21, "c": 3}, "mall": {"x": 5}}
+
+
+def test_the_state_keeps_the_runs_with_the_newest_records() -> None:
+    runs = {f"run-{number:02d}": number for number in range(1, KEPT_RUNS + 3)}
+    after = apply(STATE, commit_version(STATE, Draft(runs={"shop": runs}), STAMP))
+    assert after.runs == {"shop": {run: at for run, at in runs.items() if at > 2}}

@@ -32,8 +32,8 @@ def test_a_missing_version_is_named() -> None:
     assert str(caught.value) == (
         "Version 3 of the ledger is missing between 2 and 4 "
         "[file=ledger/00000000000000000003.json, state=memory:///zone]. "
-        "Remedy: put the missing or damaged versions back from a backup of the state storage; without one, begin anew: "
-        "an empty landing zone, an empty state and a new snapshot; "
+        "Remedy: put the missing or damaged versions back from a backup of the state storage; without one, stop every "
+        "bridge of this zone and `cdc-bridge ledger rebuild CONFIG`; "
         "nothing is published until then"
     )
 
@@ -55,8 +55,8 @@ def test_an_unreadable_version_is_named(body: bytes, why: str) -> None:
     assert str(caught.value) == (
         f"Version 3 of the ledger cannot be read: {why} "
         "[file=ledger/00000000000000000003.json, state=memory:///zone]. "
-        "Remedy: put the missing or damaged versions back from a backup of the state storage; without one, begin anew: "
-        "an empty landing zone, an empty state and a new snapshot; "
+        "Remedy: put the missing or damaged versions back from a backup of the state storage; without one, stop every "
+        "bridge of this zone and `cdc-bridge ledger rebuild CONFIG`; "
         "nothing is published until then"
     )
 

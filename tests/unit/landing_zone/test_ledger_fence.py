@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
 from connectors.landing_zone.errors import FencedError, InvalidDraftError
+from connectors.landing_zone.ledger.apply import Stamp
 from connectors.landing_zone.ledger.history import prune
 from connectors.landing_zone.ledger.log import CLAIM_ATTEMPTS
-from connectors.landing_zone.ledger.version_file import path_of
+from connectors.landing_zone.ledger.lost import rebuilt_ledger
+from connectors.landing_zone.ledger.owner import ensure_owner
+from connectors.landing_zone.ledger.remains import put_in_place
+from connectors.landing_zone.ledger.version_file import path_of, version_numbers
 from tests.unit.landing_zone.ledger_builders import NOON_MS, WEEK_MS, batch, claimed, fill, offsets_only, opened
 from tests.unit.landing_zone.memory_storage import MemoryStorage, Request
 
@@ -106,3 +112,18 @@ def test_a_driver_that_is_fenced_while_its_slot_is_pruned_is_still_fenced() -> N
     state.hook = prune_before_reading
     with pytest.raises(FencedError, match="by version 1200 of the ledger"):
         first.commit(offsets_only(0, 1))
+
+
+def test_a_driver_that_wakes_up_after_the_ledger_was_made_again_is_fenced_and_leaves_no_hole() -> None:
+    state, zone = MemoryStorage(), MemoryStorage()
+    sleeper = claimed(state, "run-1")
+    ensure_owner(zone, sleeper.state.ledger_id, "shop")
+    state.delete(path_of(1))
+    made = rebuilt_ledger(zone, None, earliest={}, work=Path())
+    put_in_place(state, made.state, Stamp("rebuild", "host", 1, NOON_MS))
+
+    with pytest.raises(FencedError, match="rebuild on host, by version 1001"):
+        sleeper.commit(batch(1, 0, 3))
+
+    assert version_numbers(state) == [1_001]
+    assert claimed(state, "run-2").state.version == 1_002

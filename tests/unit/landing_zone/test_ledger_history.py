@@ -130,8 +130,8 @@ def test_a_ledger_without_any_snapshot_is_corrupt() -> None:
     assert str(caught.value) == (
         "No version from 2 to 5 of the ledger holds the whole state "
         "[file=ledger/00000000000000000002.json, state=memory:///zone]. Remedy: put the missing or damaged versions "
-        "back from a backup of the state storage; without one, begin anew: an empty landing zone, an empty state and a "
-        "new snapshot"
+        "back from a backup of the state storage; without one, stop every bridge of this zone and "
+        "`cdc-bridge ledger rebuild CONFIG`"
     )
 
 
