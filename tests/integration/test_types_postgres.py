@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tests.rig import Rig
-from tests.rig.types_golden import runs_asked_for, settle
+from tests.rig.types_golden import all_asked_for, runs_asked_for, settle
 from tests.rig.types_postgres import POSTGRESQL
+from tests.rig.types_postgres_postgis import POSTGIS, with_postgis
 from tests.rig.types_run import run_types
 from tests.support.bridge import Bridge
 
@@ -18,7 +19,9 @@ pytestmark = [pytest.mark.rig, pytest.mark.kafka, pytest.mark.spark]
 def test_every_value_of_postgresql_lands_as_it_is_or_with_a_named_difference(
     rig: Rig, bridge: Callable[..., Bridge]
 ) -> None:
-    result = run_types(rig, bridge, rig.postgres(), POSTGRESQL, runs_asked_for(POSTGRESQL))
+    database = rig.postgres()
+    types = with_postgis(POSTGRESQL, database) if all_asked_for() else POSTGRESQL
+    result = run_types(rig, bridge, database, types, runs_asked_for(types))
 
     assert result.wrong == [], "\n".join(result.wrong)
-    assert settle(POSTGRESQL, result) == []
+    assert settle(types, result, optional=POSTGIS) == []

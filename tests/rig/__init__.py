@@ -4,7 +4,7 @@ Nothing here needs a container. The databases come from the machine's packages (
 Java from pinned archives (:mod:`connectors.kafka.jars`), Kafka from the fixture ``bootstrap_servers``. Each server
 starts when the first test asks for it and serves all later ones. ``CDC_BRIDGE_TEST_RIG=container`` takes databases
 and registry from Docker images instead (``CDC_BRIDGE_TEST_POSTGRES_IMAGE``, ``..._MARIADB_IMAGE``,
-``..._REGISTRY_IMAGE``).
+``..._REGISTRY_IMAGE``); :mod:`tests.rig.images` makes some where none can be pulled.
 
 The fixture ``rig`` is a test's own view of it::
 

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from testcontainers.core.container import DockerContainer
 
+from tests.rig.container import ContainerPort
 from tests.rig.database import SIGNAL_TABLE, Database
 from tests.rig.server import Server
 
@@ -62,11 +63,10 @@ class DatabaseServer(abc.ABC, Generic[AnyDatabase]):
     def _start_container(self) -> AnyDatabase:
         """Start a container; the database from which others are made."""
 
-    def _run(self, container: DockerContainer, port: int) -> tuple[str, int]:
+    def _run(self, container: DockerContainer, port: ContainerPort) -> tuple[str, int]:
         """Start the container; where the host reaches its port."""
         self._container = container
-        container.start()
-        return container.get_container_host_ip(), int(container.get_exposed_port(port))
+        return port.start()
 
     @abc.abstractmethod
     def _open(self, host: str, port: int, name: str) -> AnyDatabase:

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Installs the database servers that the tests need: PostgreSQL 15 and MariaDB. Does nothing where they are there.
+# With --postgis also PostGIS (170 MB), whose types `make types` then carries as well.
 set -eu
 
 if [ "${CDC_BRIDGE_TEST_RIG:-}" = container ]; then
@@ -21,6 +22,9 @@ has() {
 missing=""
 has initdb '/usr/lib/postgresql/*/bin/initdb' '/opt/homebrew/opt/postgresql@*/bin/initdb' || missing="postgresql-15"
 has mariadbd /usr/sbin/mariadbd '/opt/homebrew/opt/mariadb*/bin/mariadbd' || missing="$missing mariadb-server"
+if [ "${1:-}" = --postgis ]; then
+    [ -e /usr/share/postgresql/15/extension/postgis.control ] || missing="$missing postgresql-15-postgis-3"
+fi
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then

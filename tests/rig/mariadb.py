@@ -11,6 +11,7 @@ import pymysql
 from testcontainers.core.container import DockerContainer
 
 from connectors.kafka.loopback import ADDRESS, free_ports
+from tests.rig.container import ContainerPort
 from tests.rig.database import SIGNAL_TABLE, Database
 from tests.rig.database_server import PASSWORD, USER, DatabaseServer
 from tests.rig.server import Account, Server, find_program, until
@@ -126,8 +127,11 @@ class MariaServer(DatabaseServer[MariaDatabase]):
 
     def _start_container(self) -> MariaDatabase:
         image = os.environ.get("CDC_BRIDGE_TEST_MARIADB_IMAGE", DEFAULT_IMAGE)
-        container = DockerContainer(image).with_exposed_ports(3306).with_command(" ".join(_SETTINGS))
-        host, port = self._run(container.with_env("MARIADB_ROOT_PASSWORD", PASSWORD), 3306)
+        container = DockerContainer(image).with_env("MARIADB_ROOT_PASSWORD", PASSWORD)
+        inside = ContainerPort(container, 3306)
+        address = [] if inside.address is None else [f"--bind-address={inside.address}"]
+        container.with_command(" ".join([f"--port={inside.number}", *address, *_SETTINGS]))
+        host, port = self._run(container, inside)
         root = MariaDatabase(host, port, "", "root", PASSWORD)
         until(root.answers, "MariaDB in a container answers", seconds=120)
         for statement in _users():

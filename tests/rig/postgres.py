@@ -11,6 +11,7 @@ import psycopg
 from testcontainers.core.container import DockerContainer
 
 from connectors.kafka.loopback import ADDRESS, free_ports
+from tests.rig.container import ContainerPort
 from tests.rig.database import SIGNAL_TABLE, Database
 from tests.rig.database_server import PASSWORD, USER, DatabaseServer
 from tests.rig.server import Account, Server, find_program, until
@@ -124,10 +125,13 @@ class PostgresServer(DatabaseServer[PostgresDatabase]):
 
     def _start_container(self) -> PostgresDatabase:
         image = os.environ.get("CDC_BRIDGE_TEST_POSTGRES_IMAGE", DEFAULT_IMAGE)
-        words = " ".join(f"-c {name}={value}" for name, value in _SETTINGS.items())
-        container = DockerContainer(image).with_exposed_ports(5432).with_command(f"postgres {words}")
-        container.with_env("POSTGRES_USER", USER).with_env("POSTGRES_PASSWORD", PASSWORD)
-        admin = self._open(*self._run(container, 5432), "postgres")
+        container = DockerContainer(image).with_env("POSTGRES_USER", USER).with_env("POSTGRES_PASSWORD", PASSWORD)
+        port = ContainerPort(container, 5432)
+        settings = {"port": str(port.number), **_SETTINGS}
+        if port.address is not None:
+            settings["listen_addresses"] = port.address
+        container.with_command("postgres " + " ".join(f"-c {name}={value}" for name, value in settings.items()))
+        admin = self._open(*self._run(container, port), "postgres")
         until(admin.answers, "PostgreSQL in a container answers", seconds=120)
         return admin
 

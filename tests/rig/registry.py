@@ -13,6 +13,7 @@ from testcontainers.core.container import DockerContainer
 from connectors.java import find_java
 from connectors.kafka.jars import JarSet, resolve_jars
 from connectors.kafka.loopback import ADDRESS, free_ports
+from tests.rig.container import ContainerPort
 from tests.rig.server import Server, until
 
 DEFAULT_IMAGE = "apicurio/apicurio-registry:2.6.13.Final"
@@ -32,9 +33,12 @@ class RegistryServer:
         self._server: Server | None = None
         if container:
             image = os.environ.get("CDC_BRIDGE_TEST_REGISTRY_IMAGE", DEFAULT_IMAGE)
-            self._container = DockerContainer(image).with_exposed_ports(8080)
-            self._container.start()
-            host, port = self._container.get_container_host_ip(), int(self._container.get_exposed_port(8080))
+            self._container = DockerContainer(image)
+            inside = ContainerPort(self._container, 8080)
+            self._container.with_env("QUARKUS_HTTP_PORT", str(inside.number))
+            if inside.address is not None:
+                self._container.with_env("QUARKUS_HTTP_HOST", inside.address)
+            host, port = inside.start()
             self.root = f"http://{host}:{port}"
             until(self._answers, "Apicurio in a container answers", seconds=120)
         else:

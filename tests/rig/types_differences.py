@@ -29,7 +29,7 @@ STREAMED_NAME = Difference(
     "name-null",
     _PG,
     "name, events from the stream, include.unknown.datatypes=false",
-    "NULL; the snapshot has the value",
+    "NULL, in a key and elsewhere where it is NOT NULL an empty text; the snapshot has the value",
     "the connector takes name for unknown when it reads the log",
 )
 GENERATED = Difference(
@@ -178,7 +178,8 @@ ZERO_DATE = Difference(
     "zero-date",
     _MARIA,
     "0000-00-00 and dates with a day or month 0",
-    "NULL, or the column's default where it is NOT NULL; a timestamp from the stream: 1970-01-01T00:00:00Z",
+    "NULL, or where it is NOT NULL the column's default, or 1970-01-01 without one; a timestamp from the stream: "
+    "1970-01-01T00:00:00Z",
     "Java's dates have no such days",
 )
 YEAR_ONE = Difference(
@@ -216,6 +217,13 @@ UUID_SHIFTED = Difference(
     "its zero bytes in front",
     "the log leaves out trailing zero bytes, and the connector fills up at the wrong end",
 )
+BITS_REVERSED = Difference(
+    "bits-reversed",
+    _MARIA,
+    "bit(n) with n above 8 in a key, rows of a snapshot",
+    "the value's bytes in reverse order, as another row than the stream's changes find",
+    "the connector converts the same bytes in place twice, for the record's key and for its value",
+)
 LABEL_CHARACTERS = Difference(
     "label-characters",
     _MARIA,
@@ -236,7 +244,7 @@ OUT_OF_RANGE = Difference(
     _BOTH,
     "infinite dates and timestamps, years before 1 and after 9999",
     "the nearest value that a landing file holds, counted in the ledger; NULL or a dead letter where "
-    "format.out_of_range says so",
+    "format.out_of_range says so. In a key: a [dead letter](#keys)",
     "Parquet readers and Delta hold the years 1 to 9999",
 )
 WIDE_DECIMAL = Difference(
@@ -298,6 +306,7 @@ DEBEZIUM: tuple[Difference, ...] = (
     FLOAT_DIGITS,
     FLOAT_AS_DOUBLE,
     UUID_SHIFTED,
+    BITS_REVERSED,
     LABEL_CHARACTERS,
     LABEL_COMMA,
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,11 @@ CONVERTERS = (Converter.JSON_SCHEMA, Converter.AVRO)
 _ALL = os.environ.get("CDC_BRIDGE_TYPES") == "all"
 
 
+def all_asked_for() -> bool:
+    """Whether this is the long run: every mode, and whatever the server has beside its own types."""
+    return _ALL
+
+
 def runs_asked_for(types: TypedSource) -> tuple[tuple[str, Converter], ...]:
     """The (mode, converter) pairs of this run of the tests: all with ``CDC_BRIDGE_TYPES=all``, else the quick ones."""
     if not _ALL:
@@ -27,11 +32,16 @@ def runs_asked_for(types: TypedSource) -> tuple[tuple[str, Converter], ...]:
     return tuple((modes.name, converter) for modes in types.modes for converter in CONVERTERS)
 
 
-def settle(types: TypedSource, result: TypesResult) -> list[str]:
-    """Write the findings of a full run down; of a quick one, say what is not as it is written down."""
+def settle(types: TypedSource, result: TypesResult, *, optional: Collection[str] = ()) -> list[str]:
+    """Write the findings of a full run down; of a quick one, say what is not as it is written down.
+
+    Args:
+        optional: columns that not every server can have: what an earlier run has found of them stays.
+    """
     known: dict[str, Any] = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {}
     found = {column.name: result.columns.get(column.name, {}) for column in types.columns}
     if _ALL:
+        earlier = known.get(types.source.value, {}).get("columns", {})
         known[types.source.value] = {
             "modes": {modes.name: dict(modes.options) for modes in types.modes},
             "columns": {
@@ -41,7 +51,8 @@ def settle(types: TypedSource, result: TypesResult) -> list[str]:
                     "modes": {modes.name: _finding(found[column.name], modes.name) for modes in types.modes},
                 }
                 for column in types.columns
-            },
+            }
+            | {name: earlier[name] for name in optional if name in earlier and name not in found},
         }
         GOLDEN.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     columns = known.get(types.source.value, {}).get("columns", {})

@@ -1,6 +1,7 @@
 """docs/types.md: what the runs of every type have found, as people read it.
 
-It is made (``make docs-types``) of the findings that :mod:`tests.rig.types_golden` keeps, without another run.
+It is made (``make docs-types``) of the findings that :mod:`tests.rig.types_golden` and
+:mod:`tests.rig.types_keys_golden` keep, without another run.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 from tests.rig.differences import TOLERATED, Difference
 from tests.rig.types_differences import CONTRACT, DEBEZIUM
 from tests.rig.types_golden import GOLDEN
+from tests.rig.types_keys_golden import KEYS_GOLDEN
+from tests.rig.types_keys_page import keys_section
 
 _FABRIC = {
     "bool": "bit",
@@ -42,7 +45,7 @@ schema and as Avro. Each cell was compared with what was written. A difference t
   replicator makes of it, Microsoft does not say.
 - **Differences** are explained [below](#differences), those of Debezium apart from those of the landing zone.
 
-PostGIS is not among the types; MariaDB's shapes take the same way.
+`geometry`, `geography` and `box2d` are PostGIS's.
 """
 _REFUSED = """## What stops the connector
 
@@ -52,15 +55,20 @@ Such a column or value ends the connector with an error, in the database named; 
 |---|---|
 | MariaDB | a column of type `inet4` or `inet6` in any database of the server, also one that is not captured |
 | MariaDB | `0000` in a column of type `year`, in a snapshot |
+| PostgreSQL | NaN or infinity in a `numeric` that is NOT NULL, as keys are, with `decimal.handling.mode=precise` |
+| PostgreSQL | a `timestamp` outside 1677 to 2262 that is NOT NULL, with `time.precision.mode=nanoseconds` |
+| MariaDB | a `time` below 00:00 or beyond 24:00 that is NOT NULL, with `time.precision.mode=connect` or `isostring` |
+| PostgreSQL | an array of an enum or of `bit` that is NOT NULL, as keys are |
 | PostgreSQL | a `timetz` whose offset has seconds (`12:00:00+15:59:59`), from the stream |
 """
 
 
-def page(known: Mapping[str, Any]) -> str:
-    """The page, from the content of the golden file."""
+def page(known: Mapping[str, Any], keys: Mapping[str, Any]) -> str:
+    """The page, from the content of the golden files."""
     parts = [_HEAD]
     for source, types in known.items():
         parts += [f"## {source}\n", *_tables(types)]
+    parts += keys_section(keys)
     parts.append(_REFUSED)
     parts.append("## Differences\n")
     parts += ["### Debezium's\n", "The connector's events have another value, and do not say so.\n", _list(DEBEZIUM)]
@@ -127,4 +135,4 @@ def _list(differences: tuple[Difference, ...]) -> str:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page(json.loads(GOLDEN.read_text())))
+    Path(sys.argv[1]).write_text(page(json.loads(GOLDEN.read_text()), json.loads(KEYS_GOLDEN.read_text())))

@@ -1,6 +1,6 @@
 """Every type of PostgreSQL 15, with the values at its edges, and what must land of them.
 
-PostGIS is left out: it takes 170 MB of packages, for geometries whose form MariaDB's tests prove.
+PostGIS, which not every server has, is in :mod:`tests.rig.types_postgres_postgis`.
 """
 
 from __future__ import annotations
