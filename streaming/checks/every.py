@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterator
 from dataclasses import replace
 from functools import partial
@@ -11,6 +12,7 @@ from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState
 from streaming.checkpoint import Checkpoint
 from streaming.checks.check import Check, failed, ok, problem
+from streaming.checks.fabric import check_fabric
 from streaming.checks.kafka import check_registry, check_topics_of
 from streaming.checks.ledger import check_ledger
 from streaming.checks.machine import check_checkpoint_folder, check_java
@@ -45,6 +47,7 @@ def check_all(config: Path) -> Iterator[Check]:
     yield from check_registry(registry_config(settings))
     present = yield from check_topics_of(settings)
     found = yield from _check_storages(settings)
+    yield from check_fabric(settings, time.time_ns() // 1_000_000)
     if found is None:
         yield from check_source(settings, job, present, NOTHING_LANDED)
         return

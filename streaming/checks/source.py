@@ -91,12 +91,15 @@ def captured(job: JobOptions, state: LedgerState) -> tuple[Captured, ...]:
     for name, table in sorted(state.tables.items()):
         for source in sources_of(table):
             options = job.options_for(SourceTable(*source))
+            decoding = job.decode.rules.decoding_for(SourceTable(*source))
+            told = not table.history and (decoding is None or not decoding.keys)
             found.append(
                 Captured(
                     name,
                     DatabaseTable.of_events(DatabaseKind.POSTGRESQL, *source),
                     parks_unavailable=options.on_unavailable is OnUnavailable.PARK,
                     wants_truncates=options.on_truncate is not OnTruncate.IGNORE,
+                    keys=table.keys if told else (),
                 )
             )
     return tuple(found)

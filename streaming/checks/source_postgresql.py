@@ -36,12 +36,14 @@ class Captured:
         name: in the landing zone.
         parks_unavailable: it is parked at a large value that the source did not send.
         wants_truncates: something is to happen on a truncate.
+        keys: the mirror's key columns, as the connector has told of them; empty where it has not.
     """
 
     name: str
     table: DatabaseTable
     parks_unavailable: bool = True
     wants_truncates: bool = True
+    keys: tuple[str, ...] = ()
 
 
 def check_postgresql(
@@ -65,6 +67,7 @@ def check_postgresql(
     columns = patiently("columns", lambda: {one.table: _streamed(database, one.table) for one in known})
     yield from check_publication(found, publication, tables, columns)
     yield from check_identities(known, tables)
+    yield from check_keys(known, tables)
 
 
 def _streamed(database: SourceDatabase, table: DatabaseTable) -> list[str]:
@@ -244,7 +247,7 @@ def _identity(one: Captured, found: ReplicatedTable) -> Check | None:
                 full,
             )
         case ReplicaIdentity.DEFAULT | ReplicaIdentity.INDEX:
-            if found.identity is ReplicaIdentity.DEFAULT and not found.has_primary_key:
+            if found.identity is ReplicaIdentity.DEFAULT and not found.primary_key:
                 return warning(
                     f"table {one.name}",
                     "has no primary key, and REPLICA IDENTITY DEFAULT: only its inserts can be sent",
@@ -258,6 +261,25 @@ def _identity(one: Captured, found: ReplicatedTable) -> Check | None:
                     f"{full}; or choose another policies.on_unavailable",
                 )
             return None
+
+
+def check_keys(known: Sequence[ReplicatedTable], tables: Sequence[Captured]) -> Iterator[Check]:
+    """Whether the mirror tells rows apart by all the columns by which the database does.
+
+    The connector leaves columns of types that it does not know out of a record's key as well.
+    """
+    by_table = {one.table: one for one in known}
+    for one in tables:
+        found = by_table.get(one.table)
+        missing = [name for name in found.primary_key if name not in one.keys] if found and one.keys else []
+        if missing:
+            yield warning(
+                f"table {one.name}",
+                f"has a primary key with {', '.join(missing)}, which the connector's keys lack: rows that differ in "
+                "nothing else are one row in the mirror",
+                "set include.unknown.datatypes=true on the connector, or list all key columns in its "
+                "message.key.columns, then `cdc-bridge resync CONFIG TABLE`",
+            )
 
 
 def _quoted(table: DatabaseTable) -> str:

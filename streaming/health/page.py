@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from streaming.health.html import Html, element, joined, prose, text
+from streaming.health.mirroring import TroubleRow
 from streaming.health.page_style import STYLE
+from streaming.health.parts import Card, Notice
 from streaming.health.sparkline import sparkline
-from streaming.health.view import Card, Notice, ParkedRow, StatusView, TableRow, VersionRow
+from streaming.health.view import ParkedRow, StatusView, TableRow, VersionRow
 
 REFRESH_SECONDS = 10
 NOTHING = "\N{EN DASH}"
@@ -45,15 +47,21 @@ def _sections(view: StatusView) -> Iterator[Html]:
             element("h2", "Tables that stand still"),
             *(_parked(row) for row in view.parked),
         )
+    if view.unmirrored:
+        yield element(
+            "section",
+            element("h2", "Tables in trouble in the mirrored database"),
+            *(_unmirrored(row) for row in view.unmirrored),
+        )
     yield _tables(view)
     yield _versions(view)
 
 
 def _notice(notice: Notice) -> Html:
     remedy = element("p", element("b", "What to do: "), prose(notice.remedy)) if notice.remedy else ""
-    return element(
-        "section", element("h2", notice.title), element("p", prose(notice.text)), remedy, class_=f"notice {notice.tone}"
-    )
+    more = element("p", f"More: {notice.more}", class_="note") if notice.more else ""
+    told = element("p", prose(notice.text))
+    return element("section", element("h2", notice.title), told, remedy, more, class_=f"notice {notice.tone}")
 
 
 def _card(card: Card) -> Html:
@@ -74,6 +82,16 @@ def _parked(row: ParkedRow) -> Html:
         element("p", prose(row.message)),
         element("p", element("b", "What to do: "), prose(row.remedy)),
         element("p", f"Stopped at {row.place}; {row.skipped} passed over since.", class_="note"),
+        class_="parked",
+    )
+
+
+def _unmirrored(row: TroubleRow) -> Html:
+    return element(
+        "article",
+        element("h3", row.table, element("code", row.cause, class_="reason")),
+        element("p", prose(row.message)),
+        element("p", element("b", "What to do: "), prose(row.remedy)),
         class_="parked",
     )
 

@@ -49,7 +49,7 @@ header .state {
 .bad .dot { background: var(--bad); }
 .warn.state { color: var(--warn); }
 .bad.state { color: var(--bad); }
-.cards { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 16px; margin-top: 24px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(190px, 1fr)); gap: 16px; margin-top: 24px; }
 .card { background: var(--sheet); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px 12px; }
 .card h2 { font-size: 13.5px; font-weight: 500; color: var(--soft); }
 .card .value { margin: 2px 0; font-size: 21px; line-height: 1.35; font-weight: 650; letter-spacing: -0.01em; }
@@ -91,6 +91,7 @@ footer dl { display: flex; flex-wrap: wrap; gap: 4px 28px; border-top: 1px solid
 footer dl div { display: flex; gap: 8px; min-width: 0; }
 footer dd { color: var(--ink); overflow-wrap: anywhere; }
 footer p { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 10px; }
+@media (max-width: 960px) { th, td { padding: 8px; } th:first-child, td:first-child { padding-left: 16px; } }
 @media (max-width: 900px) { .cards { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 @media (max-width: 700px) {
   main, footer { padding-left: 16px; padding-right: 16px; }

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from connectors.errors import BridgeError, Transient
+from connectors.errors import BridgeError, Transient, runbook_section
 
 
 class Work(enum.StrEnum):
@@ -37,6 +37,7 @@ class Failure:
     Attributes:
         kind: its class; facts: where it happened, one line.
         passes: it is met with another attempt by itself.
+        runbook: the section of the runbook about it.
         at_ms: when, milliseconds since 1970.
     """
 
@@ -46,15 +47,18 @@ class Failure:
     remedy: str
     passes: bool
     at_ms: int
+    runbook: str
 
     @classmethod
     def of(cls, error: Exception, at_ms: int) -> Failure:
         """What an error says; one that the bridge does not know has no remedy of its own."""
         if isinstance(error, BridgeError):
             facts = ", ".join(f"{name}={value}" for name, value in error.facts.items())
-            return cls(type(error).__name__, error.message, facts, error.remedy, isinstance(error, Transient), at_ms)
+            passes = isinstance(error, Transient)
+            return cls(type(error).__name__, error.message, facts, error.remedy, passes, at_ms, error.runbook)
         remedy = "report this message; the process starts again and goes on where the ledger ends"
-        return cls(type(error).__name__, str(error), "", remedy, passes=False, at_ms=at_ms)
+        runbook = runbook_section(BridgeError.__name__)
+        return cls(type(error).__name__, str(error), "", remedy, passes=False, at_ms=at_ms, runbook=runbook)
 
 
 @dataclass(frozen=True)

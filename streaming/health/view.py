@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
 from connectors.landing_zone.ledger.state import LedgerState, Parked, TableStatus
+from streaming.doubt import MAYBE_STALE, MAYBE_STALE_REMEDY
 from streaming.health.journal import LastFile, Versioned
+from streaming.health.mirroring import TroubleRow, mirrored_text, mirroring_card, mirroring_notices, trouble_rows
+from streaming.health.parts import Card, Notice, Tone
 from streaming.health.probes import Verdict
 from streaming.health.state import HealthState, Work
 from streaming.metrics.build import Build
 from streaming.metrics.lag import headroom_seconds, stream_waiting, table_waiting, waited_seconds
 from streaming.metrics.observed import Observed
 from streaming.reporting.status import TableReport, status_of
-from streaming.wording import count_text, moment_text, rows_text, seconds_text, size_text
+from streaming.wording import ago_text, count_text, moment_text, rows_text, seconds_text, size_text
 
 MOST_TABLES = 500
 """Tables on the page; those that stand still come first."""
@@ -23,37 +25,6 @@ MOST_TABLES = 500
 UNKNOWN = "unknown"
 SCARCE_SECONDS = 24 * 3600.0
 """Retention that is left below which the page says so in colour."""
-
-
-class Tone(enum.StrEnum):
-    """How a reader at night should take it."""
-
-    CALM = "calm"
-    GOOD = "good"
-    BUSY = "busy"
-    WARN = "warn"
-    BAD = "bad"
-
-
-@dataclass(frozen=True)
-class Card:
-    """One figure; ``line`` is how it went, as (milliseconds since 1970, value)."""
-
-    label: str
-    value: str
-    note: str
-    tone: Tone = Tone.CALM
-    line: tuple[tuple[int, float], ...] = ()
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Something that a person should know."""
-
-    tone: Tone
-    title: str
-    text: str
-    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,6 +73,7 @@ class StatusView:
     """The whole page.
 
     Attributes:
+        unmirrored: tables whose files the mirrored database does not take in as it should.
         left_out: tables that the page has no room for.
         facts: (name, value) of the process, for its foot.
     """
@@ -114,6 +86,7 @@ class StatusView:
     notices: tuple[Notice, ...]
     cards: tuple[Card, ...]
     parked: tuple[ParkedRow, ...]
+    unmirrored: tuple[TroubleRow, ...]
     tables: tuple[TableRow, ...]
     left_out: int
     versions: tuple[VersionRow, ...]
@@ -143,7 +116,7 @@ class Known:
 
 def status_view(known: Known) -> StatusView:
     """The page's words."""
-    state, observed = known.observed.state, known.observed
+    state, observed, mirroring = known.observed.state, known.observed, known.observed.mirroring
     present = None if observed.kafka is None else observed.kafka.topics
     reports: tuple[TableReport, ...] = ()
     waiting = None
@@ -163,9 +136,10 @@ def status_view(known: Known) -> StatusView:
         headline=headline,
         detail=detail,
         at=moment_text(observed.now_ms),
-        notices=tuple(_notices(known)),
+        notices=(*_notices(known), *_doubts(reports)),
         cards=tuple(_cards(known, reports, waiting)),
         parked=tuple(parked[:MOST_TABLES]),
+        unmirrored=() if mirroring is None else tuple(trouble_rows(mirroring))[:MOST_TABLES],
         tables=tuple(_table_row(report, known) for report in ordered[:MOST_TABLES]),
         left_out=max(0, len(ordered) - MOST_TABLES),
         versions=tuple(_version_row(version, observed.now_ms) for version in known.versions),
@@ -178,12 +152,6 @@ def oldest_wait(observed: Observed) -> float | None:
     if observed.state is None or observed.kafka is None:
         return None
     return waited_seconds(stream_waiting(observed.state, observed.kafka), observed.kafka, observed.now_ms)
-
-
-def ago_text(then_ms: int, now_ms: int) -> str:
-    """``12 s ago``, ``3 h 7 min ago``."""
-    seconds = max(0, now_ms - then_ms) / 1000
-    return f"{int(seconds)} s ago" if seconds < 60 else f"{seconds_text(seconds)} ago"
 
 
 def _headline(known: Known, waiting: int | None) -> tuple[Tone, str, str]:
@@ -217,9 +185,17 @@ def _notices(known: Known) -> Iterator[Notice]:
         where = f" [{failure.facts}]" if failure.facts else ""
         told = f"{failure.message}{where}"
         tone = Tone.WARN if failure.passes else Tone.BAD
-        yield Notice(tone, f"{failure.kind}, {when}", told, failure.remedy)
+        yield Notice(tone, f"{failure.kind}, {when}", told, failure.remedy, failure.runbook)
+    if known.observed.mirroring is not None:
+        yield from mirroring_notices(known.observed.mirroring)
     if known.stopping and known.health.work is not Work.ENDED:
         yield Notice(Tone.BUSY, "Ending", "the process was asked to end and finishes the batch in hand")
+
+
+def _doubts(reports: tuple[TableReport, ...]) -> Iterator[Notice]:
+    doubtful = [report.name for report in reports if report.doubtful][:MOST_TABLES]
+    for name in doubtful:
+        yield Notice(Tone.WARN, f"{name} may keep rows that the source has not", MAYBE_STALE, MAYBE_STALE_REMEDY)
 
 
 def _cards(known: Known, reports: tuple[TableReport, ...], waiting: int | None) -> Iterator[Card]:
@@ -249,6 +225,8 @@ def _cards(known: Known, reports: tuple[TableReport, ...], waiting: int | None) 
         note = f"{count_text(last.rows, 'row')} in {count_text(last.files, 'file')}, {seconds_text(last.seconds)}"
         yield Card("Last micro-batch", ago_text(last.at_ms, observed.now_ms), note)
     yield _retention_card(observed)
+    if observed.mirroring is not None:
+        yield mirroring_card(observed.mirroring, observed.now_ms)
 
 
 def _retention_card(observed: Observed) -> Card:
@@ -299,11 +277,7 @@ _TONES = {
 def _table_row(report: TableReport, known: Known) -> TableRow:
     observed = known.observed
     last = known.files.get(report.name)
-    mirrored = observed.mirrored.get(report.name)
     number = report.last_number - (report.pending is not None)
-    told = ""
-    if mirrored is not None:
-        told = "all" if mirrored.number >= number else f"up to {mirrored.number:,}"
     return TableRow(
         name=report.name,
         state=report.status.value.replace("_", " "),
@@ -314,7 +288,7 @@ def _table_row(report: TableReport, known: Known) -> TableRow:
         rows_by_marker=rows_text(report.rows),
         file=f"{number:,}" if number else "",
         when="" if last is None else ago_text(last.at_ms, observed.now_ms),
-        mirrored=told,
+        mirrored=mirrored_text(report.name, number, observed),
     )
 
 

@@ -21,6 +21,7 @@ from streaming.health.server import HTML, Answer, Page, StatusServer
 from streaming.health.state import Health, Work
 from streaming.health.view import Known, oldest_wait, status_view
 from streaming.listener import Listener
+from streaming.metrics import catalogue
 from streaming.metrics.build import Build, this_build
 from streaming.metrics.exposition import Exposition
 from streaming.metrics.kafka_watch import KafkaSource, KafkaWatch
@@ -29,6 +30,9 @@ from streaming.metrics.landing import LandingFeed
 from streaming.metrics.mirrored import Mirrored
 from streaming.metrics.observed import Observed
 from streaming.metrics.tallies import Tallies
+from streaming.mirroring.look import MirroringSource
+from streaming.mirroring.poller import MirroringWatch
+from streaming.mirroring.view import MirroringView
 from streaming.settings import BridgeSettings
 from streaming.stages import Stage
 
@@ -61,7 +65,8 @@ class Watcher:
         self._state: LedgerState | None = None
         self._kafka: KafkaView | None = None
         self._mirrored: Mapping[str, Mirrored] = {}
-        tallies = Tallies()
+        self._mirroring: MirroringView | None = None
+        self._tallies = tallies = Tallies()
         disable_created_metrics()
         self._registry = CollectorRegistry()
         self._feed = LandingFeed(tallies, self._registry, now_ms=now_ms)
@@ -113,6 +118,21 @@ class Watcher:
         """Take how far the mirrored database has come, of all tables of which that is known."""
         self._mirrored = dict(mirrored)
 
+    def saw_mirroring(self, view: MirroringView) -> None:
+        """Take what Fabric and the landing zone's folders show."""
+        self._mirroring = view
+        self.saw_mirrored(
+            {
+                name: Mirrored(table.progress.number, table.progress.stands_since_ms or table.progress.since_ms)
+                for name, table in view.tables.items()
+                if table.progress is not None
+            }
+        )
+
+    def mirroring_failed(self, reason: str) -> None:
+        """Count a question about mirroring that failed."""
+        self._tallies.add(catalogue.FABRIC_FAILURES, 1, reason)
+
     def observed(self) -> Observed:
         """What is known now."""
         health, now = self.health.state, self.health.now()
@@ -122,6 +142,7 @@ class Watcher:
             state=self._state,
             kafka=self._kafka,
             mirrored=self._mirrored,
+            mirroring=self._mirroring,
             source_seconds=dict(self._feed.source_seconds.copy()),
             publish_times=self._feed.times.of,
             last_success_ms=self._feed.last_success_ms,
@@ -178,21 +199,40 @@ def _answer(verdict: Verdict) -> Answer:
 
 
 @contextmanager
-def served(watcher: Watcher, source: KafkaSource, settings: BridgeSettings) -> Iterator[str]:
+def served(
+    watcher: Watcher, source: KafkaSource, settings: BridgeSettings, mirroring: MirroringSource | None = None
+) -> Iterator[str]:
     """Serve what the watcher knows, and look at Kafka for it, while the block runs; yields the server's address.
+
+    Args:
+        mirroring: looked at too, where it is given.
 
     Raises:
         AddressInUseError, AddressNotOursError: see :class:`streaming.health.server.StatusServer`.
     """
     server = StatusServer(settings.http.host, settings.http.port or 0, watcher.pages())
-    watch = KafkaWatch(
-        source,
-        lambda: watcher.state,
-        watcher.saw_kafka,
-        interval=settings.metrics.kafka_interval.total_seconds(),
-        now_ms=lambda: time.time_ns() // 1_000_000,
-    )
-    watch.start()
+    watches: list[KafkaWatch | MirroringWatch] = [
+        KafkaWatch(
+            source,
+            lambda: watcher.state,
+            watcher.saw_kafka,
+            interval=settings.metrics.kafka_interval.total_seconds(),
+            now_ms=lambda: time.time_ns() // 1_000_000,
+        )
+    ]
+    if mirroring is not None:
+        watches.append(
+            MirroringWatch(
+                mirroring,
+                lambda: watcher.state,
+                watcher.saw_mirroring,
+                watcher.mirroring_failed,
+                interval=settings.fabric.interval.total_seconds(),
+                now_ms=lambda: time.time_ns() // 1_000_000,
+            )
+        )
+    for watch in watches:
+        watch.start()
     try:
         yield server.url
     except BaseException as error:
@@ -201,5 +241,6 @@ def served(watcher: Watcher, source: KafkaSource, settings: BridgeSettings) -> I
     else:
         watcher.ended(None)
     finally:
-        watch.stop()
+        for watch in watches:
+            watch.stop()
         server.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +14,8 @@ COMMIT_VARIABLE = "CDC_BRIDGE_COMMIT"
 
 UNKNOWN = "unknown"
 _SHORT = 12
+# Between releases, setuptools-scm adds the commit to the version: 0.2.1.dev3+g0123abc.
+_IN_VERSION = re.compile(r"\+g(?P<commit>[0-9a-f]{7,40})\b")
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,18 @@ class Build:
 
 def this_build() -> Build:
     """The build of this process."""
-    commit = os.environ.get(COMMIT_VARIABLE, "").strip() or commit_of(Path(__file__).parents[2])
-    return Build(version("cdc-bridge"), commit[:_SHORT], version("pyspark"), platform.python_version())
+    own = version("cdc-bridge")
+    return Build(own, this_commit(own)[:_SHORT], version("pyspark"), platform.python_version())
+
+
+def this_commit(own_version: str) -> str:
+    """The commit that runs here: by the environment, else by the working tree, else by the version of a package.
+
+    ``unknown`` for the package of a release: its version is a tag, which names the commit.
+    """
+    said = os.environ.get(COMMIT_VARIABLE, "").strip() or commit_of(Path(__file__).parents[2])
+    packaged = _IN_VERSION.search(own_version)
+    return packaged["commit"] if said == UNKNOWN and packaged is not None else said
 
 
 def commit_of(repository: Path) -> str:

@@ -288,6 +288,54 @@ PENDING_FILES = Metric(
     "bridge_pending_files", Kind.GAUGE, Unit.FILES, "Committed files that have not got their number yet."
 )
 
+# What Fabric tells.
+MIRRORING_STATE = Metric(
+    "bridge_mirroring_state",
+    Kind.GAUGE,
+    Unit.TRUTH,
+    "1 for the state of the mirrored database: initializing, initialized, starting, running, paused, stopping, "
+    "stopped; unknown for any other word.",
+    ("state",),
+)
+TABLE_MIRRORING_STATE = Metric(
+    "bridge_table_mirroring_state",
+    Kind.GAUGE,
+    Unit.TRUTH,
+    "1 for the state of the table in Fabric: initialized, snapshotting, replicating, reseeding, stopped, failed; "
+    "unknown for any other word.",
+    ("table", "state"),
+    Combine.SUM,
+)
+TABLE_MIRRORING_ERROR = Metric(
+    "bridge_table_mirroring_error",
+    Kind.GAUGE,
+    Unit.TRUTH,
+    "1 where Fabric tells of an error for the table, 0 where it tells of none.",
+    ("table",),
+    Combine.SUM,
+)
+TABLE_BLOCKED = Metric(
+    "bridge_table_blocked",
+    Kind.GAUGE,
+    Unit.TRUTH,
+    "1 where published files have not been taken in for fabric.blocked_after, 0 where none waits that long.",
+    ("table",),
+    Combine.SUM,
+)
+FABRIC_SEEN = Metric(
+    "bridge_fabric_seen_timestamp_seconds",
+    Kind.GAUGE,
+    Unit.SECONDS,
+    "When Fabric, or the landing zone's folders, last told how far mirroring has come. Seconds since 1970.",
+)
+FABRIC_FAILURES = Metric(
+    "bridge_fabric_failures_total",
+    Kind.COUNTER,
+    Unit.TIMES,
+    "Questions about mirroring that failed: denied, not_found, unavailable, answer, storage, other.",
+    ("reason",),
+)
+
 # The ledger.
 LEDGER_VERSION = Metric("bridge_ledger_version", Kind.GAUGE, Unit.NUMBER, "The ledger's last version.")
 LEDGER_EPOCH = Metric("bridge_ledger_epoch", Kind.GAUGE, Unit.NUMBER, "The claim under which this driver writes.")
@@ -357,6 +405,17 @@ CATALOGUE: tuple[tuple[str, tuple[Metric, ...]], ...] = (
         ),
     ),
     ("Tables", (TABLES, TABLE_STATE, TABLE_PARKED, PARKS, SCHEMA_CHANGES, LATE_EVENTS)),
+    (
+        "Fabric",
+        (
+            MIRRORING_STATE,
+            TABLE_MIRRORING_STATE,
+            TABLE_MIRRORING_ERROR,
+            TABLE_BLOCKED,
+            FABRIC_SEEN,
+            FABRIC_FAILURES,
+        ),
+    ),
     (
         "Records read",
         (

@@ -15,7 +15,8 @@ from streaming.metrics import catalogue
 from streaming.metrics.build import Build
 from streaming.metrics.catalogue import METRICS, Kind, Metric
 from streaming.metrics.observed import Observed
-from streaming.metrics.samples import Sample, combined, samples
+from streaming.metrics.sample import Sample
+from streaming.metrics.samples import combined, samples
 from streaming.metrics.tallies import Tallies
 
 _log = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.metrics.lag import KafkaView
 from streaming.metrics.mirrored import Mirrored
+from streaming.mirroring.view import MirroringView
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class Observed:
         state: what the ledger knows; None before the zone is claimed.
         kafka: what Kafka told when it was last looked at; None before.
         mirrored: how far the mirrored database has come, of the tables of which that is known.
+        mirroring: what Fabric and the landing zone's folders showed when they were last looked at; None before.
         source_seconds: per table, between its newest landed change at the source and its record in Kafka.
         publish_times: of one table's files, milliseconds since 1970 by number, as far as they are known.
         last_success_ms, started_ms: milliseconds since 1970; 0 for never.
@@ -30,6 +32,7 @@ class Observed:
     state: LedgerState | None = None
     kafka: KafkaView | None = None
     mirrored: Mapping[str, Mirrored] = field(default_factory=dict)
+    mirroring: MirroringView | None = None
     source_seconds: Mapping[str, float] = field(default_factory=dict)
     publish_times: Callable[[str], Mapping[int, int]] = lambda table: {}
     last_success_ms: int = 0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
 from streaming.metrics import catalogue
 from streaming.metrics.catalogue import ALL, Combine, Metric
+from streaming.metrics.fabric_samples import of_mirrored_table, of_mirroring
 from streaming.metrics.lag import (
     KafkaView,
     headroom_seconds,
@@ -18,18 +18,10 @@ from streaming.metrics.lag import (
 )
 from streaming.metrics.mirrored import unmirrored_seconds
 from streaming.metrics.observed import Observed
+from streaming.metrics.sample import Sample
 from streaming.metrics.tallies import Labels
 
 SOURCE_TO_KAFKA, KAFKA_TO_FILE, FILE_TO_MIRRORED = "source_to_kafka", "kafka_to_file", "file_to_mirrored"
-
-
-@dataclass(frozen=True)
-class Sample:
-    """One value of one metric; ``labels`` in the metric's order."""
-
-    metric: Metric
-    value: float
-    labels: Labels = ()
 
 
 def samples(observed: Observed, *, per_table: bool) -> Iterator[Sample]:
@@ -39,6 +31,8 @@ def samples(observed: Observed, *, per_table: bool) -> Iterator[Sample]:
         per_table: False leaves the lag of tables that stand still out, which would hide that of all others.
     """
     yield from _process(observed)
+    if observed.mirroring is not None:
+        yield from of_mirroring(observed.mirroring)
     if observed.state is None:
         return
     state = observed.state
@@ -50,6 +44,8 @@ def samples(observed: Observed, *, per_table: bool) -> Iterator[Sample]:
         yield Sample(catalogue.TABLES, statuses[status], (status.value,))
     for name, table in state.tables.items():
         yield from _table(name, table, state, observed, with_lag=per_table or table.parked is None)
+        if observed.mirroring is not None and name in observed.mirroring.tables:
+            yield from of_mirrored_table(name, observed.mirroring.tables[name])
     if observed.kafka is not None:
         yield from _partitions(state, observed.kafka, observed.now_ms)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState, Parked, TableState, TableStatus
 from streaming.carry import table_high_water
+from streaming.doubt import MAYBE_STALE, MAYBE_STALE_REMEDY, is_doubtful
 from streaming.reporting.parked import parked_values
 from streaming.wording import position_text
 
@@ -24,6 +25,7 @@ class TableReport:
         lag_offsets: offsets between what has landed and Kafka's ends, over all topics that feed it; for a parked table
             from where it stopped. None when Kafka did not answer.
         dropped: the source dropped the table, and no event has come since that shows it again.
+        doubtful: it may keep rows that the source has not, see :mod:`streaming.doubt`.
         lag_seconds: how long ago the newest landed change was made, or 0 when nothing waits; None when unknown.
     """
 
@@ -40,6 +42,7 @@ class TableReport:
     late: int
     dead_letters: int
     dropped: bool
+    doubtful: bool
     parked: Parked | None
 
     def values(self) -> dict[str, object]:
@@ -58,6 +61,7 @@ class TableReport:
             "late": self.late,
             "dead_letters": self.dead_letters,
             "dropped": self.dropped,
+            "doubt": {"message": MAYBE_STALE, "remedy": MAYBE_STALE_REMEDY} if self.doubtful else None,
             "parked": None if self.parked is None else parked_values(self.parked),
         }
 
@@ -149,6 +153,7 @@ def _table(
         late=table.late,
         dead_letters=table.dead_letters,
         dropped=table.dropped is not None and table.dropped.generation == table.generation and not table.dropped.back,
+        doubtful=is_doubtful(table),
         parked=table.parked,
     )
 

@@ -11,10 +11,13 @@ from urllib.parse import unquote, urlsplit
 from pydantic import Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from connectors.fabric.place import ids_of
 from streaming.policies import Markers
 from streaming.settings.destination import DeadLetters, LandingZone, Parquet, Publish, State, is_local, location_problem
+from streaming.settings.fabric import Fabric, StatusSource
 from streaming.settings.format import Connector, Format
 from streaming.settings.kafka import Kafka, Registry
+from streaming.settings.lineage import Lineage
 from streaming.settings.observing import Http, Metrics
 from streaming.settings.runtime import Log, Ordering, Requests, Retry, Spark, Trigger
 from streaming.settings.scalars import matching
@@ -85,6 +88,10 @@ class BridgeSettings(Section, BaseSettings):
     """The server for probes (`/livez`, `/readyz`, `/startupz`), Prometheus (`/metrics`) and a status page (`/`)."""
     metrics: Metrics = Metrics()
     """What `/metrics` shows."""
+    lineage: Lineage = Lineage()
+    """OpenLineage events of a run, see [Lineage](lineage.md); none without `url` or `client_file`."""
+    fabric: Fabric = Fabric()
+    """What is asked about mirroring, see [Fabric's status](fabric-status.md). It is only looked at, never changed."""
 
     @classmethod
     def settings_customise_sources(
@@ -106,8 +113,14 @@ class BridgeSettings(Section, BaseSettings):
         """The broken rules that concern none but these keys of the file; the others may be missing or invalid."""
         if {"landing_zone", "state"} <= sound:
             yield from self._storage_problems()
+        if {"landing_zone", "fabric"} <= sound:
+            yield from self._fabric_problems()
         if {"name", "kafka", "dead_letters"} <= sound and self.dead_letter_topic in self.kafka.topics:
             yield ("dead_letters", "topic"), "is one of kafka.topics: dead letters would be read as events"
+
+    def _fabric_problems(self) -> Iterator[tuple[KeyPath, str]]:
+        if self.fabric.status is StatusSource.REST and self.mirrored_ids is None:
+            yield ("fabric", "workspace_id"), "is required, with item_id: landing_zone.url does not tell both ids"
 
     def _storage_problems(self) -> Iterator[tuple[KeyPath, str]]:
         problem = location_problem(self.landing_zone.location_of(self.state_url))
@@ -132,6 +145,13 @@ class BridgeSettings(Section, BaseSettings):
         if self.state.checkpoint is not None:
             return self.state.checkpoint
         return Path(posixpath.join(unquote(urlsplit(self.state_url).path), "checkpoint"))
+
+    @property
+    def mirrored_ids(self) -> tuple[str, str] | None:
+        """Ids of the workspace and of the mirrored database: those of ``fabric``, else those of the landing zone."""
+        if self.fabric.workspace_id is not None and self.fabric.item_id is not None:
+            return self.fabric.workspace_id, self.fabric.item_id
+        return ids_of(self.landing_zone.location_of(self.landing_zone.url))
 
     @property
     def dead_letter_topic(self) -> str:

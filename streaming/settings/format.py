@@ -7,7 +7,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from connectors.debezium.options import EnvelopeForm, OutOfRange, PayloadFormat, SchemaIdFraming, TombstonePolicy
+from connectors.debezium.options import (
+    EnvelopeForm,
+    InexactKeys,
+    OutOfRange,
+    PayloadFormat,
+    SchemaIdFraming,
+    TombstonePolicy,
+)
 from streaming.settings.scalars import NULL_IS_A_CHOICE
 from streaming.settings.section import Section
 
@@ -73,5 +80,7 @@ class Format(Section):
     """What the connector writes for a large value that the source did not send (unavailable.value.placeholder)."""
     out_of_range: Annotated[OutOfRange, NULL_IS_A_CHOICE] = OutOfRange.CLAMP
     """Dates that a landing file can't hold: write the nearest one (clamp), NULL, or dead-letter the record."""
+    inexact_keys: InexactKeys = InexactKeys.DEAD_LETTER
+    """Keys that it can't hold exactly (dates as above, digits below the microsecond): dead-letter, or the nearest."""
     control: Control = Control()
     """Records that carry no rows."""

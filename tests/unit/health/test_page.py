@@ -12,9 +12,10 @@ from streaming.batch import BatchReport
 from streaming.health.html import Html, element, prose, text
 from streaming.health.sparkline import sparkline
 from streaming.health.state import Work
-from streaming.health.view import MOST_TABLES, ago_text
+from streaming.health.view import MOST_TABLES
 from streaming.health.watcher import Watcher
 from streaming.metrics.mirrored import Mirrored
+from streaming.wording import ago_text
 from tests.unit.health.parsed_page import SHAPES, Element, parsed
 from tests.unit.landing_zone.ledger_builders import NOON_MS
 from tests.unit.metrics.worlds import BUILD, file, kafka, ledger, parked, table
@@ -166,8 +167,19 @@ class TestWords:
         shown.now += 4
         assert shown.headline == ("Trying again", "The next attempt begins in 1 min 0 s")
         [notice] = shown.page.all("section", "warn")
-        assert notice.text == ("Transient, 4 s ago No broker answered [topic=orders]. What to do: Check brokers .")
+        assert notice.text == (
+            "Transient, 4 s ago No broker answered [topic=orders]. What to do: Check brokers . "
+            "More: docs/runbook.md#transient"
+        )
         assert notice.all("code")[0].text == "brokers"
+
+    def test_a_table_that_may_keep_rows_which_the_source_has_not(self) -> None:
+        shown = Shown().running(ledger(table(doubt_ms=20_101), table("users")))
+        [notice] = shown.page.all("section", "warn")
+        assert notice.text.startswith(
+            "public.orders may keep rows that the source has not A snapshot found the table empty at the source, "
+        )
+        assert "cdc-bridge resync CONFIG TABLE" in [code.text for code in notice.all("code")]
 
     def test_an_error_that_ended_the_job(self) -> None:
         shown = Shown().running(ledger(table()))

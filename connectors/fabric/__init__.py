@@ -1,0 +1,1 @@
+"""What Microsoft Fabric tells of a mirrored database: asked for, never changed."""

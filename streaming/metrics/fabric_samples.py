@@ -1,0 +1,33 @@
+"""The present values of what is known of mirroring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from connectors.fabric.status import mirror_state, table_state
+from streaming.metrics import catalogue
+from streaming.metrics.sample import Sample
+from streaming.mirroring.view import MirroredTable, MirroringView
+
+OTHER_STATE = "unknown"
+"""The label ``state`` of a state that is not documented: Fabric may add some, and a label's values are bounded."""
+
+
+def of_mirroring(view: MirroringView) -> Iterator[Sample]:
+    """The mirrored database as a whole; what is not known has no sample."""
+    if view.seen_ms:
+        yield Sample(catalogue.FABRIC_SEEN, view.seen_ms / 1000)
+    if view.database is not None:
+        state = mirror_state(view.database.state)
+        yield Sample(catalogue.MIRRORING_STATE, 1, (OTHER_STATE if state is None else state.lower(),))
+
+
+def of_mirrored_table(name: str, table: MirroredTable) -> Iterator[Sample]:
+    """One table."""
+    if table.told is not None:
+        state = table_state(table.told.state)
+        label = OTHER_STATE if state is None else state.lower()
+        yield Sample(catalogue.TABLE_MIRRORING_STATE, 1, (name, label))
+        yield Sample(catalogue.TABLE_MIRRORING_ERROR, table.told.error is not None, (name,))
+    if table.progress is not None:
+        yield Sample(catalogue.TABLE_BLOCKED, table.blocked, (name,))

@@ -1,0 +1,17 @@
+"""One value of one metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streaming.metrics.catalogue import Metric
+from streaming.metrics.tallies import Labels
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One value of one metric; ``labels`` in the metric's order."""
+
+    metric: Metric
+    value: float
+    labels: Labels = ()
