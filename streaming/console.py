@@ -62,22 +62,23 @@ def show_error(error: BridgeError, *, as_json: bool, debug: bool = False) -> Non
 
 
 def error_values(error: BridgeError) -> dict[str, object]:
-    """The error as plain values: ``kind``, ``message``, ``facts``, ``remedy``, ``transient``."""
+    """The error as plain values: ``kind``, ``message``, ``facts``, ``remedy``, ``transient``, ``runbook``."""
     return {
         "kind": type(error).__name__,
         "message": error.message,
         "facts": {name: str(value) for name, value in error.facts.items()},
         "remedy": error.remedy,
         "transient": isinstance(error, Transient),
+        "runbook": error.runbook,
     }
 
 
 def error_panel(error: BridgeError, title: str | None = None) -> Panel:
-    """What happened, where, and what to do, in a frame."""
+    """What happened, where, what to do, and where more is written, in a frame."""
     lines = [Text(error.message)]
     if error.facts:
         lines += [Text(), *(Text(f"{name}: {value}", style="cyan") for name, value in error.facts.items())]
-    lines += [Text(), Text.assemble(("What to do: ", "bold"), error.remedy)]
+    lines += [Text(), Text.assemble(("What to do: ", "bold"), error.remedy), Text(error.runbook, style="dim")]
     return Panel(Group(*lines), title=title or type(error).__name__, title_align="left", border_style="red")
 
 

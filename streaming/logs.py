@@ -31,6 +31,7 @@ _LOUD = {
     "azure": logging.WARNING,
     "urllib3": logging.ERROR,
     "httpx": logging.WARNING,
+    "openlineage": logging.WARNING,
     "connectors.kafka.clients": logging.CRITICAL,
 }
 
@@ -104,8 +105,9 @@ def logs_json() -> bool:
 
 
 def error_facts(error: BridgeError) -> dict[str, object]:
-    """An error's kind, facts and remedy as facts of a line; facts that a line has itself get ``error_`` before them."""
-    return {"error": type(error).__name__, "remedy": error.remedy, **{f"error_{k}": v for k, v in error.facts.items()}}
+    """An error's kind, remedy, runbook section, and facts; ``error_`` is put before these: a line has its own."""
+    told = {"error": type(error).__name__, "remedy": error.remedy, "runbook": error.runbook}
+    return {**told, **{f"error_{name}": value for name, value in error.facts.items()}}
 
 
 def _replace_handlers(handler: logging.Handler) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 import pyarrow as pa
 
-from connectors.errors import BridgeError, Transient
+from connectors.errors import BridgeError, Transient, runbook_section
 from streaming.plan import Failure, PartitionResult, ResultKind, TableResult
 
 # One schema for both stages. ``table`` and ``sort_key`` order the blobs of a table; empty for other kinds.
@@ -25,7 +25,12 @@ RESULT_DDL = "kind string not null, `table` string not null, sort_key binary not
 
 
 class TaskFailedError(BridgeError):
-    """An error that a task reported, with the facts and the remedy that it had there."""
+    """An error that a task reported, with the facts and the remedy that it had there; ``error`` is its class."""
+
+    @property
+    def runbook(self) -> str:
+        """The section about the error that the task met."""
+        return runbook_section(str(self.facts.get("error", BridgeError.__name__)))
 
 
 class TaskFailedTransientError(TaskFailedError, Transient):

@@ -23,7 +23,7 @@ def _over(under: Values, over: Values) -> Values:
 
 
 def test_every_example_renders_over_the_first_one() -> None:
-    assert len(EXAMPLES) == 3
+    assert len(EXAMPLES) == 4
     for example in EXAMPLES:
         assert rendered(_over(EXAMPLES[0], example), release="bridges")
 

@@ -71,6 +71,7 @@ def test_executors_may_be_as_many_as_the_load_needs() -> None:
     assert {key: value for key, value in properties.items() if key.startswith("spark.dynamicAllocation.")} == {
         "spark.dynamicAllocation.enabled": "true",
         "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+        "spark.dynamicAllocation.shuffleTracking.timeout": "60s",
         "spark.dynamicAllocation.minExecutors": "0",
         "spark.dynamicAllocation.maxExecutors": "6",
     }

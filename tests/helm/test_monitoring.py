@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import yaml
 
-from tests.helm.chart import CHART, of_kind, one_source, pod_templates, rendered, the
+from tests.helm.chart import CHART, Values, of_kind, one_source, pod_templates, refusal, rendered, the
 from tests.helm.variants import EVERYTHING
 
 
@@ -72,3 +73,60 @@ def test_what_all_objects_share_is_on_all_of_them() -> None:
         if each["kind"] != "Pod":
             assert each["metadata"]["annotations"]["owner"] == "data@example.com"
     assert of_kind(rendered(one_source()), "NetworkPolicy") == []
+
+
+def monitored(**monitoring: object) -> Values:
+    """Values with rules and dashboard, and these keys of ``prometheusRule`` or of ``monitoring``."""
+    rule = {"enabled": True, **({"alerts": monitoring.pop("alerts")} if "alerts" in monitoring else {})}
+    return one_source() | {"monitoring": {"prometheusRule": rule, "dashboard": {"enabled": True}, **monitoring}}
+
+
+def alerts(values: Values) -> dict[str, dict[str, Any]]:
+    groups = the(rendered(values), "PrometheusRule")["spec"]["groups"]
+    assert all(group["rules"] for group in groups)
+    return {rule["alert"]: rule for group in groups for rule in group["rules"] if "alert" in rule}
+
+
+def test_an_alert_can_get_another_threshold_time_and_severity_and_others_stay() -> None:
+    plain = alerts(monitored())
+    own = alerts(monitored(alerts={"BridgeLag": {"threshold": 300, "for": "5m", "severity": "page"}}))
+    assert plain.pop("BridgeLag")["expr"].endswith("> 900")
+    changed_one = own.pop("BridgeLag")
+    assert changed_one["expr"] == 'source_stage:bridge_lag_seconds:max{stage="kafka_to_file"} > 300'
+    assert changed_one["for"] == "5m"
+    assert changed_one["labels"] == {"severity": "page"}
+    assert own == plain
+
+
+def test_a_threshold_may_be_a_fraction_or_large() -> None:
+    own = alerts(monitored(alerts={"BridgeOffsetsBehindGrowing": {"threshold": 5e7}, "BridgeLag": {"threshold": 0.5}}))
+    assert float(own["BridgeOffsetsBehindGrowing"]["expr"].rsplit("> ", 1)[1]) == 5e7
+    assert own["BridgeLag"]["expr"].endswith("> 0.5")
+
+
+def test_an_alert_can_be_left_out_and_a_group_without_any_is() -> None:
+    plain = alerts(monitored())
+    left = [name for name in plain if "Mirror" in name or "Fabric" in name or name == "BridgeTableBlocked"]
+    assert len(left) > 4
+    own = alerts(monitored(alerts={name: {"enabled": False} for name in left}))
+    assert own.keys() == plain.keys() - left
+
+
+def test_alerts_and_dashboard_link_to_where_the_runbook_is_kept() -> None:
+    page = "https://docs.example.com/cdc-bridge/runbook/"
+    values = monitored(runbookUrl=page)
+    found = alerts(values)
+    assert found["BridgeLag"]["annotations"]["runbook_url"] == f"{page}#bridgelag"
+    assert all(rule["annotations"]["runbook_url"].startswith(f"{page}#") for rule in found.values())
+    text = the(rendered(values), "ConfigMap", "prod-cdc-bridge")["data"]["cdc-bridge.json"]
+    assert f"]({page})" in text
+    assert "](docs/runbook.md)" not in text
+
+
+def test_an_alert_that_is_not_there_or_has_no_threshold_is_refused() -> None:
+    place = "monitoring.prometheusRule.alerts"
+    assert refusal(monitored(alerts={"BridgeLagging": {"enabled": False}, "BridgeDown": {"threshold": 1}})) == [
+        f"{place}.BridgeDown.threshold can't be set: the alert compares with no number that could be another one;"
+        " remove the key",
+        f"{place}.BridgeLagging is none of the chart's alerts: files/rules.yaml has their names",
+    ]

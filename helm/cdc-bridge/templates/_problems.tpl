@@ -13,6 +13,7 @@ left to it. */}}
 {{- if not .Values.sources }}
   - sources is empty: name at least one source database, with its settings under sources.<name>.settings
 {{- end }}
+{{- include "cdc-bridge.problems.alerts" . }}
 {{- $zones := dict }}
 {{- $facts := .Files.Get "files/settings.json" | fromJson }}
 {{- range $name, $own := .Values.sources }}
@@ -152,6 +153,22 @@ left to it. */}}
 {{- end }}
 {{- if gt (int $executors.dynamicAllocation.min) (int $executors.dynamicAllocation.max) }}
   - {{ .at }}.executors.dynamicAllocation.min is more than max: lower min or raise max
+{{- end }}
+{{- end -}}
+
+{{- define "cdc-bridge.problems.alerts" -}}
+{{- $limits := dict }}
+{{- range (.Files.Get "files/rules.yaml" | fromYaml).groups }}
+{{- range .rules }}
+{{- if .alert }}{{ $_ := set $limits .alert (regexFind "[<>]=? [0-9.]+$" .expr) }}{{ end }}
+{{- end }}
+{{- end }}
+{{- range $name, $own := .Values.monitoring.prometheusRule.alerts }}
+{{- if not (hasKey $limits $name) }}
+  - monitoring.prometheusRule.alerts.{{ $name }} is none of the chart's alerts: files/rules.yaml has their names
+{{- else if and (hasKey ($own | default dict) "threshold") (not (get $limits $name)) }}
+  - monitoring.prometheusRule.alerts.{{ $name }}.threshold can't be set: the alert compares with no number that could be another one; remove the key
+{{- end }}
 {{- end }}
 {{- end -}}
 

@@ -61,6 +61,8 @@ spark.dynamicAllocation.enabled: "true"
 spark.dynamicAllocation.shuffleTracking.enabled: "true"
 spark.dynamicAllocation.minExecutors: {{ $executors.dynamicAllocation.min | int | quote }}
 spark.dynamicAllocation.maxExecutors: {{ $executors.dynamicAllocation.max | int | quote }}
+# What a micro-batch has shuffled is of no use to the next one: without a limit it keeps every executor for half an hour.
+spark.dynamicAllocation.shuffleTracking.timeout: 60s
 {{- else }}
 spark.executor.instances: {{ $executors.instances | int | quote }}
 {{- end }}

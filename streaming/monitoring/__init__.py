@@ -1,0 +1,1 @@
+"""What Prometheus and Grafana are given: rules, alerts and a dashboard, made from the catalogue of metrics."""
