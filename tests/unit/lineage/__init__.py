@@ -1,0 +1,1 @@
+"""Lineage events: windows, names, what is sent and what is lost."""
