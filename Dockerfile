@@ -23,7 +23,7 @@ RUN --mount=type=bind,source=docker/build,target=/mnt \
     && /mnt/settle.sh "$began" "$SOURCE_DATE_EPOCH"
 
 
-# What only the build needs: pip, and setuptools of the version that the lock names.
+# What only the build needs: pip, and setuptools with setuptools-scm of the versions that the lock names.
 FROM system AS build
 RUN --mount=type=bind,source=docker/build,target=/mnt \
     --mount=type=secret,id=apt.sources \
@@ -39,7 +39,7 @@ COPY requirements.lock requirements-runtime.lock ./
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
     --mount=type=cache,target=/var/cache/pip \
     python3 -m venv tools \
-    && awk '/^setuptools==/ { on = 1 } on { print } !/\\$/ { on = 0 }' requirements.lock > tools.lock \
+    && awk '/^(packaging|setuptools|setuptools-scm|vcs-versioning)==/ { on = 1 } on { print } !/\\$/ { on = 0 }' requirements.lock > tools.lock \
     && tools/bin/pip install --quiet --require-hashes -r tools.lock
 
 
@@ -79,6 +79,7 @@ RUN --mount=type=bind,source=docker/build,target=/mnt \
 # The bridge itself, laid out under /project as it will lie in the image.
 FROM build AS project
 ARG SOURCE_DATE_EPOCH
+ARG VERSION=""
 WORKDIR /build/source
 COPY LICENSE README.md pyproject.toml ./
 COPY connectors connectors
@@ -86,7 +87,8 @@ COPY streaming streaming
 RUN --mount=type=bind,source=docker/build,target=/mnt \
     --mount=type=bind,source=docker,target=/media \
     began=$(date +%s) \
-    && ../tools/bin/pip wheel --quiet --no-build-isolation --no-deps --no-index --wheel-dir ../wheels . \
+    && SETUPTOOLS_SCM_PRETEND_VERSION_FOR_CDC_BRIDGE="$VERSION" \
+        ../tools/bin/pip wheel --quiet --no-build-isolation --no-deps --no-index --wheel-dir ../wheels . \
     && python3 -m venv --without-pip /opt/cdc-bridge/venv \
     && ../tools/bin/pip --python /opt/cdc-bridge/venv/bin/python install --quiet --no-index --no-deps --no-compile \
         --root /project ../wheels/*.whl \
@@ -133,7 +135,8 @@ LABEL org.opencontainers.image.title="cdc-bridge" \
       org.opencontainers.image.created="${CREATED}" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.version="${VERSION}"
-ENV CDC_BRIDGE_HTTP__HOST=0.0.0.0 \
+ENV CDC_BRIDGE_COMMIT=${REVISION} \
+    CDC_BRIDGE_HTTP__HOST=0.0.0.0 \
     CDC_BRIDGE_HTTP__PORT=8080 \
     CDC_BRIDGE_JARS=/opt/cdc-bridge/jars \
     HOME=/tmp \

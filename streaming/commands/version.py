@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 from importlib.metadata import version as installed
 
 from streaming.console import JsonOption, print_json, print_text
+from streaming.metrics.build import this_build
 
 
 def own_version() -> str:
@@ -14,10 +14,12 @@ def own_version() -> str:
 
 
 def version(as_json: JsonOption = False) -> None:
-    """Print the versions of the bridge and of what its results depend on."""
+    """Print the versions of the bridge and of what its results depend on, and the commit that it was made of."""
+    build = this_build()
     versions = {
-        "cdc-bridge": own_version(),
-        "python": platform.python_version(),
+        "cdc-bridge": build.version,
+        "commit": build.commit,
+        "python": build.python,
         **{name: installed(name) for name in ("pyspark", "pyarrow", "polars", "confluent-kafka")},
     }
     if as_json:

@@ -1,0 +1,56 @@
+"""A commit is tagged only when everything in it says the same release."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.release.check_release import Commit, missing
+
+READY = Commit(
+    changes="# Changes\n\n## Unreleased\n\n## 0.2.0 - 2026-03-01\n\n### Added\n\n- A thing.\n\n## 0.1.0 - 2026-01-01\n",
+    chart={"version": "0.2.0", "appVersion": "0.2.0"},
+    fallback="0.2.1.dev0",
+    tags=("v0.1.0",),
+    recorded=("v0.1.0",),
+)
+
+
+def test_a_commit_in_which_everything_says_the_release_can_be_tagged() -> None:
+    assert missing("0.2.0", READY) == []
+
+
+@pytest.mark.parametrize(
+    ("commit", "sentence"),
+    [
+        (replace(READY, uncommitted=("a.py", "b.py")), "commit or remove what is not in the commit: a.py, b.py"),
+        (
+            replace(READY, tags=("v0.1.0", "v0.2.0"), recorded=("v0.1.0", "v0.2.0")),
+            "choose a higher release: there is v0.2.0",
+        ),
+        (
+            replace(READY, changes="## Unreleased\n\n## 0.1.0 - 2026-01-01\n\n- All.\n"),
+            "give CHANGELOG.md a section '## 0.2.0 - YEAR-MONTH-DAY' made of what is under Unreleased",
+        ),
+        (
+            replace(READY, changes=READY.changes.replace("## Unreleased\n", "## Unreleased\n\n- Another thing.\n")),
+            "leave Unreleased empty in CHANGELOG.md: what is there belongs to this release",
+        ),
+        (
+            replace(READY, chart={"version": "0.2.0", "appVersion": "0.1.0"}),
+            "set appVersion of helm/cdc-bridge/Chart.yaml to 0.2.0 (is 0.1.0)",
+        ),
+        (replace(READY, fallback="0.1.1.dev0"), "set fallback_version in pyproject.toml to 0.2.1.dev0 (is 0.1.1.dev0)"),
+        (
+            replace(READY, recorded=()),
+            "record what v0.1.0 leaves behind: python -m tests.release.record_upgrade v0.1.0",
+        ),
+    ],
+)
+def test_what_is_missing_is_said_with_what_to_do(commit: Commit, sentence: str) -> None:
+    assert missing("0.2.0", commit) == [sentence]
+
+
+def test_only_three_numbers_are_a_release() -> None:
+    assert missing("v0.2", READY) == ["'v0.2' is not a release: write major.minor.patch, such as 0.2.0"]

@@ -1,0 +1,132 @@
+"""Sdist and wheel: what is in them, the same bytes each time, and the wheel's commands where no clone is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.release.packages import ROOT, Packages, build, wheel_of
+
+VERSION = "9.8.7.dev6+g0123abcd"
+EPOCH = 1_767_323_044
+BESIDE_MODULES = {
+    "connectors/kafka/jars.json",
+    "connectors/py.typed",
+    "streaming/lineage/ledger_run_facet.json",
+    "streaming/log4j2.xml",
+    "streaming/py.typed",
+}
+"""What the bridge reads at run time, and what says that its types count."""
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Packages:
+    return build(tmp_path_factory.mktemp("dist"), version=VERSION, epoch=EPOCH)
+
+
+@pytest.fixture(scope="module")
+def installed(packages: Packages, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with nothing but the wheel."""
+    folder = tmp_path_factory.mktemp("installed")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target"]
+    subprocess.run([*pip, str(folder), str(packages.wheel)], check=True)
+    return folder
+
+
+def sources() -> set[str]:
+    """Every module of the bridge in this clone."""
+    return {
+        str(path.relative_to(ROOT)) for folder in ("connectors", "streaming") for path in (ROOT / folder).rglob("*.py")
+    }
+
+
+def run(installed: Path, tmp_path: Path, *arguments: str) -> str:
+    """What a command of the installed wheel prints, started in an empty folder."""
+    done = subprocess.run(
+        [sys.executable, "-m", "streaming", *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_wheel_holds_the_bridge_with_its_files_and_nothing_else(packages: Packages) -> None:
+    about = f"cdc_bridge-{VERSION}.dist-info"
+    with zipfile.ZipFile(packages.wheel) as wheel:
+        assert set(wheel.namelist()) == sources() | {
+            *BESIDE_MODULES,
+            f"{about}/METADATA",
+            f"{about}/RECORD",
+            f"{about}/WHEEL",
+            f"{about}/entry_points.txt",
+            f"{about}/licenses/LICENSE",
+            f"{about}/top_level.txt",
+        }
+
+
+def test_the_sdist_holds_what_the_wheel_is_made_of_and_nothing_else(packages: Packages) -> None:
+    with tarfile.open(packages.sdist) as sdist:
+        members = sdist.getmembers()
+    root = f"cdc_bridge-{VERSION}"
+    files = {member.name.removeprefix(f"{root}/") for member in members if member.isfile()}
+    assert files == sources() | {
+        "CHANGELOG.md",
+        "LICENSE",
+        "MANIFEST.in",
+        "PKG-INFO",
+        "README.md",
+        "cdc_bridge.egg-info/SOURCES.txt",
+        "pyproject.toml",
+        "setup.cfg",
+        *BESIDE_MODULES,
+    }
+    assert {(member.mtime, member.uid, member.uname) for member in members} == {(EPOCH, 0, "")}
+
+
+def test_another_build_makes_the_same_bytes_and_so_does_the_sdist(packages: Packages, tmp_path: Path) -> None:
+    again = build(tmp_path / "again", version=VERSION, epoch=EPOCH)
+    assert again.sdist.read_bytes() == packages.sdist.read_bytes()
+    assert again.wheel.read_bytes() == packages.wheel.read_bytes()
+    (tmp_path / "from-sdist").mkdir()
+    rebuilt = wheel_of(packages.sdist, tmp_path / "from-sdist", epoch=EPOCH)
+    assert (rebuilt.name, rebuilt.read_bytes()) == (packages.wheel.name, packages.wheel.read_bytes())
+
+
+def test_the_wheel_s_commands_run_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    told = json.loads(run(installed, tmp_path, "version", "--json"))
+    assert (told["cdc-bridge"], told["commit"]) == (VERSION, "0123abcd")
+    assert yaml.safe_load(run(installed, tmp_path, "config", "example"))["name"]
+    assert "Example: cdc-bridge check" in run(installed, tmp_path, "check", "--help")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_runs_is_the_wheel_not_the_clone(installed: Path, tmp_path: Path) -> None:
+    code = (
+        "import streaming, connectors, importlib.resources as r; "
+        "print(streaming.__file__, connectors.__file__, r.files('connectors.kafka').joinpath('jars.json').is_file())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [
+        str(installed / "streaming/__init__.py"),
+        str(installed / "connectors/__init__.py"),
+        "True",
+    ]
