@@ -24,7 +24,9 @@ from streaming.spark_errors import spark_start_errors
 
 _DRIVER_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _EXECUTOR_JAVA_OPTIONS = "spark.executor.extraJavaOptions"
-_LOCAL = re.compile(r"local(\[.*\])?")
+_PYTHON = "spark.pyspark.python"
+# All of its processes are on this machine.
+_LOCAL = re.compile(r"local(-cluster)?(\[.*\])?")
 _SPARK_LOG_LEVELS = {
     LogLevel.DEBUG: "INFO",
     LogLevel.INFO: "WARN",
@@ -48,9 +50,11 @@ def spark_session(settings: BridgeSettings, jars: Sequence[Path]) -> SparkSessio
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
     os.environ["JAVA_HOME"] = str(java_home(find_java()))
-    # Workers must run the interpreter that has the bridge and its dependencies, not the first python3 on the path.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     properties = spark_properties(settings, jars)
+    # Workers must run an interpreter that has the bridge and its dependencies, not the first python3 on the path: this
+    # one, unless the settings name another for the executors' machines. Spark itself reads it from here alone.
+    os.environ["PYSPARK_PYTHON"] = properties.get(_PYTHON, sys.executable)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     launch = SparkConf(loadDefaults=False).setAll(list(visible(properties, settings).items()))
     conf = SparkConf(loadDefaults=False).setAll(list(properties.items()))
     with spark_start_errors(settings.spark.master):
@@ -78,7 +82,7 @@ def spark_properties(settings: BridgeSettings, jars: Sequence[Path]) -> dict[str
     if jars:
         properties["spark.jars"] = ",".join(str(jar) for jar in jars)
     if _LOCAL.fullmatch(spark.master):
-        # Driver and executor are one process: nothing else needs to reach it.
+        # Driver and executors are on this machine: nothing else needs to reach them.
         properties |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for key, value in spark.conf.items():
         if key in (_DRIVER_JAVA_OPTIONS, _EXECUTOR_JAVA_OPTIONS):

@@ -17,14 +17,14 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "streaming", *arguments]
 
 
-def run_once(settings: Path, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
+def run_once(settings: Path, environment: Mapping[str, str] | None = None, seconds: float = SECONDS) -> tuple[int, str]:
     """``cdc-bridge run SETTINGS --once``: its exit code (minus the signal that killed it) and what it said."""
     done = subprocess.run(
         command("run", str(settings), "--once"),
         env={**os.environ, **(environment or {})},
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=seconds,
         check=False,
     )
     return done.returncode, done.stderr[-_TAIL:]

@@ -32,6 +32,8 @@ RAW_SCHEMA = pa.schema(
     ]
 )
 """What Spark hands to the first stage."""
+SENT_MS = 1_772_323_200_000
+"""Kafka's timestamp of every record, milliseconds since 1970."""
 
 
 def no_registry(subject: str, schema: dict[str, Any]) -> int:
@@ -53,6 +55,7 @@ class Table:
 
     Attributes:
         run: the connector run that the events say they come from; None leaves the header out.
+        connector: the logical name of the connector that they say they come from; None leaves the header out.
         base_ms: time at the source of the log position 0; each position is a millisecond.
     """
 
@@ -64,6 +67,7 @@ class Table:
     database: str = "shop"
     partition: int = 0
     run: str | None = "run-1"
+    connector: str | None = None
     base_ms: int = 1_700_000_000_000
     register: Register = field(default=no_registry, compare=False)
 
@@ -134,7 +138,8 @@ class Table:
         return Encoder(f"shop.public.{self.name}", self.columns, self.key, self.encoding, self.register)
 
     def _run_header(self) -> tuple[tuple[str, bytes], ...]:
-        return () if self.run is None else (("__debezium.context.runId", self.run.encode()),)
+        said = {"connectorLogicalName": self.connector, "runId": self.run}
+        return tuple((f"__debezium.context.{name}", value.encode()) for name, value in said.items() if value)
 
     def _full(self, row: Row | None) -> Row | None:
         return None if row is None else {column.name: row.get(column.name) for column in self.columns}
@@ -154,8 +159,8 @@ def declared(columns: Sequence[Column] = COLUMNS) -> TableDecoding:
 
 
 def raw_batch(records: Iterable[tuple[Record, int]]) -> pa.RecordBatch:
-    """(record, offset) pairs as Spark's Kafka source hands them on."""
-    moment = datetime(2026, 3, 1, tzinfo=UTC)
+    """(record, offset) pairs as Spark's Kafka source hands them on; Kafka got them all at :data:`SENT_MS`."""
+    moment = datetime.fromtimestamp(SENT_MS / 1000, UTC)
     rows = [
         {
             "key": record.key,
