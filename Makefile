@@ -8,11 +8,13 @@ TEST_WORKERS ?= 3
 DOCKER ?= docker
 IMAGE ?= cdc-bridge:latest
 IMAGE_OPTIONS ?=
-VERSION ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+# From the git tags, as docs/how-to/release.md tells; read when a target needs it.
+VERSION ?= $(shell $(BIN)/python -m setuptools_scm)
+DIST ?= dist
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-rig demo test equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-connectors golden image image-test install-helm chart-schema \
-	chart-apiserver-test clean
+.PHONY: help install install-rig demo services docs docs-cli docs-recording test test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
+	chart-apiserver-test chart-executors-test figures-scale-out browser-test clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,27 +25,50 @@ install: $(INSTALLED) ## Make .venv with the pinned dependencies and this projec
 demo: $(INSTALLED) ## Start Kafka, produce a workload, land it, compare: the whole bridge in one command
 	$(BIN)/cdc-bridge demo
 
-image: ## Build the container image (IMAGE=name:tag, IMAGE_OPTIONS=options of docker build)
+services: $(INSTALLED) ## Run Kafka and Kafka Connect with Debezium until Ctrl-C, as docs/tutorial.md needs them
+	@$(BIN)/python -m tests.rig.services build/services.sh
+
+image: $(INSTALLED) ## Build the container image (IMAGE=name:tag, IMAGE_OPTIONS=options of docker build)
 	DOCKER_BUILDKIT=1 $(DOCKER) build --tag $(IMAGE) --build-arg VERSION=$(VERSION) \
 		--build-arg REVISION=$$(git rev-parse HEAD) --build-arg CREATED=$$(git log -1 --format=%cI) $(IMAGE_OPTIONS) .
 
 ##@ Develop
-test: $(INSTALLED) install-rig install-helm ## Run all tests, with coverage (TEST_WORKERS=number of files at a time)
+test: $(INSTALLED) install-rig install-helm install-prometheus ## Run all tests, with coverage (TEST_WORKERS=number of files at a time)
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder \
 		--cov --cov-report=term:skip-covered --cov-fail-under=90
 
 install-rig: ## Install the database servers that the tests need, where they are missing
 	@tests/rig/install.sh
 
+browser-test: $(INSTALLED) ## Look at the status page in headless Chromium; leaves build/screenshots
+	@tests/browser/install.sh
+	$(BIN)/python -m pytest tests/browser/in_a_browser.py -v
+
 install-helm: ## Build the helm that the chart's tests need, once (needs Go)
 	@tests/helm/install.sh >/dev/null
+
+install-prometheus: ## Fetch the Prometheus that the tests of alerts and dashboard run, once
+	@tests/monitoring/install.sh >/dev/null
 
 equivalence: $(INSTALLED) install-rig ## Compare mirror and database over a long random workload; prints the matrix
 	CDC_BRIDGE_EQUIVALENCE=long $(BIN)/python -m pytest tests/integration/test_equivalence.py -q -s
 
-types: $(INSTALLED) install-rig ## Carry every type in every mode of Debezium; writes docs/types.md
-	CDC_BRIDGE_TYPES=all $(BIN)/python -m pytest tests/integration/test_types_postgres.py tests/integration/test_types_mariadb.py
+test-rig-containers: $(INSTALLED) ## Run the tests of types and equivalence on databases in containers (needs Docker)
+	$(BIN)/python -m tests.rig.images
+
+types: $(INSTALLED) install-rig ## Carry every type, as a column and as a key, in every mode of Debezium; writes docs/types.md
+	CDC_BRIDGE_TYPES=all $(BIN)/python -m pytest tests/integration/test_types_postgres.py \
+		tests/integration/test_types_mariadb.py tests/integration/test_types_keys.py
 	$(BIN)/python -m tests.rig.types_page docs/types.md
+
+dist: $(INSTALLED) ## Build sdist and wheel of this commit into dist/, the same bytes each time
+	@$(BIN)/python -m tests.release.packages $(DIST)
+
+release-check: $(INSTALLED) ## Say what is missing before this commit can be tagged and released (RELEASE=0.2.0)
+	@$(BIN)/python -m tests.release.check_release $(RELEASE)
+
+release-test: $(INSTALLED) ## Install the wheel into an empty environment and run the demo there (fetches pyspark: 3 minutes)
+	$(BIN)/python -m pytest tests/release/in_an_empty_environment.py -v
 
 image-test: $(INSTALLED) ## Build the image and run it with a Kafka in containers (needs Docker)
 	$(BIN)/python -m pytest tests/image -v
@@ -51,14 +76,21 @@ image-test: $(INSTALLED) ## Build the image and run it with a Kafka in container
 chart-apiserver-test: $(INSTALLED) install-helm ## Install the chart into a real kube-apiserver, built first: 20 minutes, once
 	$(BIN)/python -m pytest tests/helm/against_api_server.py -v
 
+chart-executors-test: $(INSTALLED) install-helm ## Let Spark ask that kube-apiserver for executors, and run them as the load needs
+	$(BIN)/python -m pytest tests/helm/against_nodes.py -v
+
 test-unit: $(INSTALLED) ## Run the tests that need neither Java nor Kafka
 	$(BIN)/python -m pytest tests/unit
 
-check: $(INSTALLED) ## Lint, format check, strict types, import rules
+docs: $(INSTALLED) ## Build the documentation as a site into build/site; broken links and anchors are errors
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+check: $(INSTALLED) ## Lint, format check, strict types, import rules, documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory docs
 
 format: $(INSTALLED) ## Format the code
 	$(BIN)/ruff format .
@@ -66,6 +98,9 @@ format: $(INSTALLED) ## Format the code
 
 figures: $(INSTALLED) ## Measure the main job on this machine (several minutes)
 	$(BIN)/python -m tests.bench.figures
+
+figures-scale-out: $(INSTALLED) ## Measure the main job on threads and on executors (several minutes)
+	$(BIN)/python -m tests.bench.figures scale-out
 
 docs-config: $(INSTALLED) ## Write docs/configuration.md from the settings
 	$(BIN)/python -m streaming.settings_docs docs/configuration.md
@@ -75,6 +110,18 @@ chart-schema: $(INSTALLED) ## Write the chart's values.schema.json from the sett
 
 docs-metrics: $(INSTALLED) ## Write docs/metrics.md from the catalogue of metrics
 	$(BIN)/python -m streaming.metrics.docs docs/metrics.md
+
+docs-errors: $(INSTALLED) ## Write docs/errors.md from the classes of errors
+	$(BIN)/python -m streaming.errors_docs docs/errors.md
+
+monitoring: $(INSTALLED) ## Write the chart's alerts and dashboard from streaming/monitoring
+	$(BIN)/python -m streaming.monitoring helm/cdc-bridge/files
+
+docs-cli: $(INSTALLED) ## Write docs/reference/cli.md from the commands
+	$(BIN)/python -m tests.docs.cli_reference docs/reference/cli.md
+
+docs-recording: $(INSTALLED) ## Record make demo in a terminal of its own; writes docs/assets/demo.svg
+	$(BIN)/python -m tests.docs.recording docs/assets/demo.svg
 
 docs-types: $(INSTALLED) ## Write docs/types.md from what make types has found
 	$(BIN)/python -m tests.rig.types_page docs/types.md

@@ -68,6 +68,7 @@ def decode_options(settings: BridgeSettings) -> DecodeOptions:
         placeholder=form.placeholder.encode(),
         metadata_prefix=form.flattened_prefix,
         out_of_range=form.out_of_range,
+        inexact_keys=form.inexact_keys,
         rules=TableRules(
             include=tuple(settings.tables.include),
             exclude=tuple(settings.tables.exclude),

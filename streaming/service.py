@@ -28,8 +28,10 @@ from streaming.job_options import job_options, partner_file, storage_location
 from streaming.kafka_options import kafka_config, source_options, subscription
 from streaming.lag_group import LagGroup
 from streaming.lifecycle.wiring import chores_for
+from streaming.lineage.telling import lineage_told
 from streaming.listener import Listener, all_of
 from streaming.metrics.kafka_watch import KafkaSource
+from streaming.mirroring.look import mirroring_source
 from streaming.policies import OnBadRecord
 from streaming.query import Job, Retries, StopSignal, run
 from streaming.session import spark_session
@@ -58,7 +60,7 @@ def run_bridge(
         Terminal: a person has to act; the message says what to do.
         Transient: the failures did not pass within ``retry.attempts``.
     """
-    with _watched(settings, listener, stop) as told:
+    with lineage_told(settings, listener, once=once) as heard, _watched(settings, heard, stop) as told:
         _run(settings, told, stop, once=once, spark=spark)
 
 
@@ -134,7 +136,7 @@ def _watched(settings: BridgeSettings, listener: Listener, stop: StopSignal) -> 
         describe=lambda: describe_topics(admin, subscription(settings)),
         first_timestamps=partial(first_timestamps, kafka_config(settings), timeout=LOOK_SECONDS),
     )
-    with served(watcher, source, settings) as url:
+    with served(watcher, source, settings, mirroring_source(settings)) as url:
         told = all_of(watcher.listener, listener)
         told.on_serve(url)
         yield told

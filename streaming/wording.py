@@ -43,6 +43,12 @@ def moment_text(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, tz=UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
+def ago_text(then_ms: int, now_ms: int) -> str:
+    """``12 s ago``, ``3 h 7 min ago``."""
+    seconds = max(0, now_ms - then_ms) / 1000
+    return f"{int(seconds)} s ago" if seconds < 60 else f"{seconds_text(seconds)} ago"
+
+
 def marker_text(marker: str) -> str:
     """``4 upsert`` of a row marker as the ledger counts it; rows without one are ``unmarked``."""
     return f"{marker} {RowMarker(int(marker)).name.lower()}" if marker else "unmarked"

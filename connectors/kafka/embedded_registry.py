@@ -224,6 +224,10 @@ class EmbeddedRegistry:
         return Handler
 
 
+# Requests come on several threads, and msgspec must not meet a type in two of them at once.
+msgspec.json.Decoder(SchemaReference)
+
+
 def _asked(body: bytes) -> StoredSchema:
     asked = msgspec.json.decode(body, type=dict[str, object])
     references = msgspec.convert(asked.get("references") or [], tuple[SchemaReference, ...])

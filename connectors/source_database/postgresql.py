@@ -28,12 +28,13 @@ class ReplicatedTable:
     Attributes:
         toastable: columns whose large values may be stored apart from the row; not those that hold 500 characters at
             most, which are moved only out of very wide rows.
+        primary_key: its columns, in the table's order; empty where it has none.
     """
 
     table: DatabaseTable
     identity: ReplicaIdentity
-    has_primary_key: bool
-    toastable: tuple[str, ...]
+    toastable: tuple[str, ...] = ()
+    primary_key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,9 @@ class Publication:
 
 _TABLES = """
 SELECT n.nspname AS schema, c.relname AS name, c.relreplident AS identity,
-       EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary) AS has_key,
+       ARRAY(SELECT CAST(a.attname AS text) FROM pg_catalog.pg_constraint k
+               JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY(k.conkey)
+              WHERE k.conrelid = c.oid AND k.contype = 'p' ORDER BY a.attnum) AS primary_key,
        ARRAY(SELECT CAST(a.attname AS text) FROM pg_catalog.pg_attribute a
               WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attlen = -1
                 AND a.attstorage IN ('x', 'e')
@@ -112,8 +115,8 @@ def replicated_tables(database: SourceDatabase, tables: Sequence[DatabaseTable])
         ReplicatedTable(
             DatabaseTable(row["schema"], row["name"]),
             ReplicaIdentity(row["identity"]),
-            row["has_key"],
             tuple(row["toastable"]),
+            tuple(row["primary_key"]),
         )
         for row in rows
     )

@@ -57,3 +57,29 @@ def show(
         print_json(entry.values())
     else:
         show_version(entry, results())
+
+
+@app.command(epilog="Example: cdc-bridge ledger rebuild bridge.yaml --dry-run")
+def rebuild(
+    config: ConfigArgument,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what it would be; write nothing.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a lost or damaged ledger again from the landing zone. Stop every bridge of this zone first.
+
+    It rests on the newest copy of the ledger's state that is left, and on what each table's last file says of itself. A
+    table of which they do not prove what has landed stands still afterwards, with its remedy; nothing in the tables'
+    folders is touched. Exit code 1 if a table needs a person.
+    """
+    from streaming.logs import log_nothing
+    from streaming.settings import load_settings
+    from streaming.zones.rebuilding_ledger import needs_person, rebuild_ledger, show_rebuild
+
+    log_nothing()
+    done = rebuild_ledger(load_settings(config), look_only=dry_run)
+    if as_json:
+        print_json(done.values())
+    else:
+        show_rebuild(done, results())
+    if any(needs_person(one) for one in done.rebuilt.tables):
+        raise typer.Exit(1)

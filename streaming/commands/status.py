@@ -7,9 +7,9 @@ from streaming.console import JsonOption, print_json, results
 
 
 def status(config: ConfigArgument, as_json: JsonOption = False) -> None:
-    """Show each table's state, last file, rows and how far it is behind Kafka.
+    """Show each table's state, last file, rows and how far it is behind Kafka, and what Fabric makes of its files.
 
-    Read from the ledger and Kafka; nothing is written, and a running bridge is not disturbed.
+    Read from the ledger, Kafka and Fabric; nothing is written, and a running bridge is not disturbed.
     """
     from streaming.logs import log_nothing
     from streaming.reporting.status_view import read_status, show_status

@@ -45,6 +45,11 @@ def _remedy_of(reason: BadReason) -> str:
             return f"declare the table's keys, or mend the connector's key converter, {_REPLAY}"
         case BadReason.OUT_OF_RANGE:
             return f"set format.out_of_range to clamp or null, {_REPLAY}"
+        case BadReason.INEXACT_KEY:
+            return (
+                "declare other columns as the table's keys (tables.overrides[].keys), or, if no two of its keys would "
+                f"land as the same value, set format.inexact_keys to nearest, {_REPLAY}"
+            )
         case BadReason.TYPE_MISMATCH | BadReason.MISSING_FIELD:
             return f"correct the table's declared columns where the settings have any, {_REPLAY}"
         case (

@@ -1,7 +1,8 @@
 """Figures of the main job on this machine, all from one run; a script, not a test: ``make figures``.
 
 Each scenario fills topics of its own on a real broker, runs the real command on them, and is judged by replaying the
-zone. Memory is the peak resident size over all Python workers of the run, read from /proc ten times a second.
+zone. Memory is the peak resident size over all processes of a kind, read from /proc ten times a second. ``make
+figures-scale-out`` runs some of them on threads of the driver and on executors in processes of their own.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ import platform
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import yaml
@@ -30,6 +30,8 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import VersionKind
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
+from tests.support.process_tree import DRIVER, EXECUTOR, WORKER, Peak
+from tests.support.spark_home import local_cluster_environment
 
 COLUMNS = {
     "id": "int64",
@@ -45,23 +47,26 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """So many topics, each with so many records (creates, then updates) in so many partitions."""
+    """So many topics, each with so many records (creates, then updates) in so many partitions; where its tasks run."""
 
     name: str
     tables: int
     records: int
     partitions: int = 1
     batch: int = 2_000_000
+    master: str = "local[*]"
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What one scenario took: seconds of its micro-batches, and the workers' peak memory in MiB."""
+    """What one scenario took: seconds of its micro-batches, and peaks of memory in MiB: a Python worker's, a Java's."""
 
     scenario: Scenario
     batches: int
     seconds: float
     worker_peak: int
+    driver_peak: int
+    executor_peak: int
     rows: int
 
 
@@ -73,21 +78,23 @@ SCENARIOS = (
     Scenario("200 tables of 100 records", 200, 100),
     Scenario("50 tables of 10,000 records", 50, 10_000),
 )
+ON_EXECUTORS = "local-cluster[2,1,1024]"
+"""What ``make figures-scale-out`` compares with two threads: two executors of one core."""
 
 
-def main() -> None:
+def main(scenarios: Sequence[Scenario] = SCENARIOS) -> None:
     folder = Path(tempfile.mkdtemp(prefix="cdc-bridge-figures-"))
     with EmbeddedBroker(folder / "kafka", resolve_jars(JarSet.BROKER)) as broker:
-        figures = [measure(scenario, number, broker, folder) for number, scenario in enumerate(SCENARIOS)]
+        figures = [measure(scenario, number, broker, folder) for number, scenario in enumerate(scenarios)]
     print(f"\n{platform.machine()}, {os.cpu_count()} cores, broker on the same cores; JSON of 16 columns\n")
-    print("| scenario | batches | seconds in batches | records/s | worker peak |")
-    print("|---|---|---|---|---|")
+    print("| scenario | master | batches | seconds in batches | records/s | Python worker | driver | executor |")
+    print("|---|---|---|---|---|---|---|---|")
     for figure in figures:
         total = figure.scenario.tables * figure.scenario.records
         rate = total / figure.seconds
         print(
-            f"| {figure.scenario.name} | {figure.batches} | {figure.seconds:.2f} | {rate:,.0f} "
-            f"| {figure.worker_peak} MiB |"
+            f"| {figure.scenario.name} | {figure.scenario.master} | {figure.batches} | {figure.seconds:.2f} "
+            f"| {rate:,.0f} | {figure.worker_peak} MiB | {figure.driver_peak} MiB | {figure.executor_peak} MiB |"
         )
 
 
@@ -105,12 +112,15 @@ def measure(scenario: Scenario, number: int, broker: EmbeddedBroker, folder: Pat
                 "kafka": {"bootstrap_servers": broker.bootstrap_servers, "pattern": rf"{prefix}\.public\..*"},
                 "landing_zone": {"url": zone.as_uri()},
                 "trigger": {"max_offsets": scenario.batch},
+                "spark": {"master": scenario.master},
                 "tables": {"defaults": {"declared": COLUMNS}},
             }
         )
     )
+    own = local_cluster_environment(folder / f"{prefix}-spark") if scenario.master == ON_EXECUTORS else {}
     job = subprocess.Popen(
         [sys.executable, "-m", "streaming", "run", str(config), "--once"],
+        env={**os.environ, **own},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -131,8 +141,8 @@ def measure(scenario: Scenario, number: int, broker: EmbeddedBroker, folder: Pat
     # From the claim to the last commit: planning, the Spark action, commit and publishing of all but the last batch.
     seconds = (written[-1].written_ms - written[0].written_ms) / 1000
     assert ledger.state.commits == len(batches)
-    figure = Figure(scenario, len(batches), seconds, peak.mebibytes, rows)
-    print(f"  {seconds:.2f} s from the claim to the last commit, workers' peak {peak.mebibytes} MiB", flush=True)
+    figure = Figure(scenario, len(batches), seconds, peak.of(WORKER), peak.of(DRIVER), peak.of(EXECUTOR), rows)
+    print(f"  {seconds:.2f} s from the claim to the last commit, workers' peak {figure.worker_peak} MiB", flush=True)
     return figure
 
 
@@ -203,51 +213,12 @@ def events(scenario: Scenario, table: str) -> Iterator[tuple[bytes, bytes, int]]
         yield key, json.dumps(event, separators=(",", ":")).encode(), number % scenario.partitions
 
 
-class Peak:
-    """The largest resident size of any Python worker below a process."""
-
-    def __init__(self, pid: int) -> None:
-        self.mebibytes = 0
-        self._root = pid
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._over.wait(0.1):
-            for pid in descendants(self._root):
-                try:
-                    command = Path(f"/proc/{pid}/cmdline").read_bytes()
-                    if b"pyspark.daemon" in command:
-                        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-                        self.mebibytes = max(self.mebibytes, pages * os.sysconf("SC_PAGE_SIZE") >> 20)
-                except (OSError, IndexError):
-                    continue
-
-
-def descendants(root: int) -> list[int]:
-    """All processes below one, from /proc."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except (OSError, IndexError):
-                continue
-            children.setdefault(parent, []).append(int(entry.name))
-    found, waiting = [], [root]
-    while waiting:
-        below = children.get(waiting.pop(), [])
-        found += below
-        waiting += below
-    return found
-
-
 if __name__ == "__main__":
     began = time.monotonic()
-    main()
+    if "scale-out" in sys.argv:
+        main(
+            [replace(SCENARIOS[number], master=master) for number in (1, 3, 5) for master in ("local[2]", ON_EXECUTORS)]
+        )
+    else:
+        main()
     print(f"\n{time.monotonic() - began:.0f} s in all")

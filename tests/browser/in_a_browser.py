@@ -10,15 +10,20 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from connectors.errors import Transient
+from connectors.fabric.status import DatabaseMirroring, MirroringStatus
 from connectors.landing_zone.ledger.state import TableStatus
 from streaming.health.server import HTML, Answer, Page, StatusServer
 from streaming.health.watcher import Watcher
+from streaming.mirroring.progress import Progress
+from streaming.mirroring.trouble import REBUILD, Cause, Trouble
+from streaming.mirroring.view import MirroredTable, MirroringView, Told, Via
 from tests.browser.chromium import Chromium, Scheme
 from tests.unit.health.test_page import HOSTILE, Shown, batch
 from tests.unit.landing_zone.ledger_builders import NOON_MS
@@ -53,7 +58,26 @@ def busy() -> Watcher:
         shown.listener.on_batch(batch(version=version, files={f"public.{name}": file(name) for name in names[:3]}))
     shown.listener.on_batch(batch(version=21, stops={"public.users": parked()}))
     shown.listener.on_failure(Transient("no broker answered", remedy="check `kafka.bootstrap_servers`", topic=LONG), 64)
+    shown.watcher.saw_mirroring(mirrored(NOON_MS))
     return shown.watcher
+
+
+def mirrored(now_ms: int) -> MirroringView:
+    """A mirrored database that is paused, with a blocked table and one that failed with a long text."""
+    progress = Progress(1, 3, 3, now_ms, 0, None, None, now_ms)
+    standing = replace(progress, number=1, missing=2)
+    blocked = Trouble(Cause.MISSING_FILE, "Blocked", "number 2 is missing, and mirroring waits for it", REBUILD)
+    failed = Trouble(Cause.ERROR, "Failed, with an error", f"Fabric says: SchemaMergeFailure: {LONG}", REBUILD)
+    return MirroringView(
+        looked_ms=now_ms,
+        told=Told(Via.REST, MirroringStatus(DatabaseMirroring("Paused"))),
+        told_ms=now_ms,
+        tables={
+            "public.orders": MirroredTable(progress=standing, blocked=True, trouble=blocked),
+            f"public.{LONG}": MirroredTable(progress=progress, trouble=failed),
+            "public.customers": MirroredTable(progress=progress),
+        },
+    )
 
 
 class Served:

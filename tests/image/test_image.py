@@ -213,4 +213,6 @@ def test_runs_an_application_as_spark_on_kubernetes_asks_a_driver_to(image: Imag
     program = "/opt/cdc-bridge/venv/lib/python3.11/site-packages/streaming/__main__.py"
     driver = replace(image, environment={"SPARK_DRIVER_BIND_ADDRESS": "127.0.0.1"})
     done = driver.run("driver", "--master", "local[1]", program, "version", "--json")
-    assert json_output(done)["python"].startswith("3.11.")
+    told = json_output(done)
+    assert told["python"].startswith("3.11.")
+    assert (told["cdc-bridge"], told["commit"]) == (VERSION, REVISION[:12])

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
+from connectors.landing_zone.errors import LedgerBehindError, OffsetGapError, TopicRecreatedError
+from streaming import cli
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Row, Table
@@ -209,3 +210,25 @@ def test_a_deleted_topic_does_not_stop_the_others(cluster: Cluster, bridge: Make
     assert made.rows("public.customers") == rows(1, 2)
     assert made.rows() == rows(1)
     assert made.ledger.topics[orders.topic].partitions == {0: 1}
+
+
+def test_a_lost_ledger_is_made_again_by_a_command_and_the_bridge_goes_on(cluster: Cluster, bridge: MakeBridge) -> None:
+    table = Table(cluster.topic())
+    made = bridge()
+    send(cluster, table, 1, 2)
+    made.run()
+    send(cluster, table, 3)
+    made.run()
+    before = made.ledger
+    shutil.rmtree(made.folder / "zone-state")
+    send(cluster, table, 4)
+    with pytest.raises(LedgerBehindError, match="`cdc-bridge ledger rebuild CONFIG`"):
+        made.run()
+
+    assert cli.main(["ledger", "rebuild", str(made.write_settings())]) == 0
+    made.run()
+
+    assert made.rows() == rows(1, 2, 3, 4)
+    assert made.replayed().rows_per_marker == {"4": 4}
+    assert made.ledger.ledger_id == before.ledger_id
+    assert made.ledger.tables["public.orders"].sequence == 3

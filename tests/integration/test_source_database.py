@@ -132,11 +132,11 @@ def test_postgresql_tells_of_its_replication(rig: Rig) -> None:
     assert setting(database, "no.such") == ""
     table = DatabaseTable("public", "t")
     [known] = replicated_tables(database, [table, DatabaseTable("public", "none")])
-    assert (known.table, known.identity, known.has_primary_key, known.toastable) == (
+    assert (known.table, known.identity, known.toastable, known.primary_key) == (
         table,
         ReplicaIdentity.FULL,
-        True,
         ("doc",),
+        ("id",),
     )
     [publication] = publications(database)
     assert (publication.name, publication.inserts, publication.deletes, publication.truncates) == (

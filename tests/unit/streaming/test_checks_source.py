@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.mysql import BinaryLog
 from connectors.source_database.position import LogPosition
@@ -20,6 +21,7 @@ from streaming.checks.source_mysql import check_binary_log, check_columns
 from streaming.checks.source_postgresql import (
     Captured,
     check_identities,
+    check_keys,
     check_publication,
     check_slots,
     check_wal_level,
@@ -90,15 +92,41 @@ class TestPostgresql:
     def test_replica_identity(
         self, identity: ReplicaIdentity, key: bool, toastable: tuple[str, ...], verdict: str, detail: str
     ) -> None:
-        [check] = check_identities([ReplicatedTable(ORDERS, identity, key, toastable)], [CAPTURED])
+        primary_key = ("id",) if key else ()
+        [check] = check_identities([ReplicatedTable(ORDERS, identity, toastable, primary_key)], [CAPTURED])
         assert (check.verdict.value, check.detail.startswith(detail)) == (verdict, True)
         if verdict != "ok":
             assert 'ALTER TABLE "public"."orders" REPLICA IDENTITY FULL' in check.remedy
 
     def test_large_values_are_no_matter_where_the_policy_has_another_answer(self) -> None:
-        known = [ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT, True, ("doc",))]
+        known = [ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT, ("doc",), ("id",))]
         tolerant = Captured("public.orders", ORDERS, parks_unavailable=False)
         assert found(check_identities(known, [tolerant])) == [("replica identity", "ok")]
+
+    @pytest.mark.parametrize(
+        ("primary_key", "mirrored", "verdicts"),
+        [
+            (("id",), ("id",), []),
+            (("id", "lsn"), ("lsn", "id"), []),
+            (("id",), ("id", "source_database"), []),
+            ((), ("id",), []),
+            (("id", "lsn"), (), []),
+            (("id", "lsn"), ("id",), ["warning"]),
+        ],
+    )
+    def test_a_key_column_that_the_connector_leaves_out_makes_rows_one(
+        self, primary_key: tuple[str, ...], mirrored: tuple[str, ...], verdicts: list[str]
+    ) -> None:
+        known = [ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT, (), primary_key)]
+        checks = list(check_keys(known, [replace(CAPTURED, keys=mirrored)]))
+        assert [check.verdict.value for check in checks] == verdicts
+        assert [check.detail for check in checks] == [
+            "has a primary key with lsn, which the connector's keys lack: rows that differ in nothing else are one row "
+            "in the mirror"
+        ] * len(verdicts)
+
+    def test_keys_of_a_table_that_is_not_in_the_database_are_not_missed(self) -> None:
+        assert list(check_keys([], [replace(CAPTURED, keys=("id",))])) == []
 
     def test_a_table_that_is_not_in_the_database(self) -> None:
         assert found(check_identities([], [CAPTURED])) == [("table public.orders", "warning")]
@@ -201,9 +229,14 @@ class TestSource:
         state = two_batches(tmp_path).ledger.state
         options = TableOptions(on_unavailable=OnUnavailable.NULL, on_truncate=OnTruncate.IGNORE)
         assert captured(job(tmp_path, defaults=options), state) == (
-            Captured("public.orders", ORDERS, parks_unavailable=False, wants_truncates=False),
+            Captured("public.orders", ORDERS, parks_unavailable=False, wants_truncates=False, keys=("id",)),
         )
         assert TOPIC in state.topics
+
+    def test_keys_that_the_settings_declare_are_not_the_connectors(self, tmp_path: Path) -> None:
+        state = two_batches(tmp_path).ledger.state
+        rules = TableRules(tables=(("*", TableDecoding(keys=("name",))),))
+        assert [one.keys for one in captured(job(tmp_path, decode=DecodeOptions(rules=rules)), state)] == [()]
 
     def test_every_source_of_a_merged_table_is_looked_at(self, tmp_path: Path) -> None:
         east, west = (Table(f"{name}.orders", database=name, run=name) for name in ("east", "west"))
@@ -215,7 +248,8 @@ class TestSource:
         )
         ignoring = replace(options, on_truncate=OnTruncate.IGNORE)
         asked = job(tmp_path, defaults=options, tables=(("west.*", ignoring),))
+        keys = ("_cdc_source_database", "id")
         assert captured(asked, shards.ledger.state) == (
-            Captured("public.orders", ORDERS),
-            Captured("public.orders", ORDERS, wants_truncates=False),
+            Captured("public.orders", ORDERS, keys=keys),
+            Captured("public.orders", ORDERS, wants_truncates=False, keys=keys),
         )

@@ -165,6 +165,7 @@ def test_a_known_error_says_what_where_and_what_to_do_and_ends_with_1(
         "partition: 3",
         "",
         "What to do: create it again [or] name another",
+        "docs/runbook.md#topicgoneerror",
     ]
     assert "Traceback" not in said.err
 
@@ -185,6 +186,7 @@ def test_a_known_error_is_an_object_for_programs(
             "facts": {"topic": "a.b", "offset": "7"},
             "remedy": "do this",
             "transient": transient,
+            "runbook": f"docs/runbook.md#{kind.__name__.lower()}",
         }
     }
 
@@ -202,6 +204,7 @@ def test_an_unknown_error_is_short_without_debug(
         "facts": {},
         "remedy": "run the command again with CDC_BRIDGE_DEBUG=1, which shows the traceback, and report it",
         "transient": False,
+        "runbook": "docs/runbook.md#bridgeerror",
     }
 
 

@@ -11,12 +11,11 @@ import msgspec
 import pytest
 
 from connectors.kafka.errors import BrokerUnavailableError
-from connectors.kafka.signals import Notification
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.state import SnapshotIdentity, TableState, TableStatus
 from connectors.landing_zone.requests import Action, new_request
 from streaming.lifecycle.debezium import rows_scanned
-from streaming.lifecycle.empty_snapshots import EmptyScan, empty_scans, left_behind, unshown_scans
+from streaming.lifecycle.empty_snapshots import EmptyScan, empty_scans, left_behind
 from streaming.policies import OnResnapshot, TableMode
 from tests.support.records import Table
 from tests.unit.landing_zone.memory_storage import Crash
@@ -186,54 +185,6 @@ class TestOtherPolicies:
         emptied(world)
         world.live()
         assert (world.table.generation, world.table.status) == (1, TableStatus.STREAMING)
-
-
-class TestARunThatSentNothing:
-    """A second initial snapshot finds everything empty, and the connector begins again before the source writes."""
-
-    def test_the_rows_stay_and_each_driver_names_the_table_once(
-        self, world: World, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        world.told += snapshot(1_100, scan(1_101, 2))
-        world.send(ORDERS.read(row(1), 10), ORDERS.update(row(1, "uno"), 20))
-        world.live()
-        world.told += [*snapshot(20_100, scan(20_101, 0)), told(Progress.SKIPPED, 30_050)]
-        world.send(Table(TOPIC, run=THIRD).create(row(7), 91))
-        driver = world.driver()
-        with caplog.at_level(logging.WARNING):
-            driver.drain()
-            driver.drain()
-        assert (world.rows(), world.table.generation) == ([row(1, "uno"), row(7)], 1)
-        [said] = [one.getMessage() for one in caplog.records]
-        assert said == (
-            "public.orders: a snapshot found the table empty at the source, and its connector has begun again since "
-            "without an event that shows its run; if it was a second initial snapshot, and not one that somebody asked "
-            "for, rows that the source has not are still in the mirror: `cdc-bridge resync CONFIG public.orders` "
-            "removes them"
-        )
-
-    def test_a_resync_ends_it(self, world: World, caplog: pytest.LogCaptureFixture) -> None:
-        self.test_the_rows_stay_and_each_driver_names_the_table_once(world, caplog)
-        caplog.clear()
-        world.snapshot = (Table(TOPIC, run=THIRD).reread(row(7), 95),)
-        world.ask()
-        world.driver().do_chores()
-        caplog.clear()
-        world.live()
-        assert (world.rows(), [one for one in caplog.records if "found the table" in one.getMessage()]) == (
-            [row(7)],
-            [],
-        )
-
-    @pytest.mark.parametrize(
-        "says",
-        [
-            pytest.param([*snapshot(20_100, scan(20_101, 0))], id="nothing has begun since"),
-            pytest.param([*snapshot(20_100, scan(20_101, 5)), told(Progress.SKIPPED, 30_050)], id="it had rows"),
-        ],
-    )
-    def test_no_word_of_it(self, says: list[Notification]) -> None:
-        assert unshown_scans([*snapshot(1_100, scan(1_101, 0)), *says], [FIRST]) == []
 
 
 class TestNothingIsDone:

@@ -110,4 +110,9 @@ def test_a_command_with_a_result_logs_nothing(capsys: pytest.CaptureFixture[str]
 
 def test_an_error_s_facts_do_not_hide_those_of_the_line() -> None:
     error = Terminal("gone", remedy="look", topic="orders")
-    assert error_facts(error) == {"error": "Terminal", "remedy": "look", "error_topic": "orders"}
+    assert error_facts(error) == {
+        "error": "Terminal",
+        "remedy": "look",
+        "runbook": "docs/runbook.md#terminal",
+        "error_topic": "orders",
+    }

@@ -87,7 +87,7 @@ def test_a_command_that_a_text_names_can_be_typed(line: str) -> None:
     ("line", "said"),
     [
         ("adopt CONFIG TABLE", "No such command 'adopt'."),
-        ("ledger rebuild CONFIG", "No such command 'rebuild'."),
+        ("ledger repair CONFIG", "No such command 'repair'."),
         ("resync CONFIG", "Missing parameter: table"),
         ("resync", "Missing parameter: config"),
         ("resync CONFIG TABLE --again", "No such option: --again"),

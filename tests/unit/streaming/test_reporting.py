@@ -67,6 +67,7 @@ class TestStatus:
                     "late": 0,
                     "dead_letters": 0,
                     "dropped": False,
+                    "doubt": None,
                     "parked": None,
                 }
             ],
@@ -109,6 +110,30 @@ class TestStatus:
         assert "4 offsets" in said
         assert "Kafka: no answer" in said
         assert "What to do: wait" in said
+
+    def test_a_table_that_may_keep_rows_which_the_source_has_not_says_so_and_what_to_do(self, tmp_path: Path) -> None:
+        state = two_batches(tmp_path).ledger.state
+        doubtful = msgspec.structs.replace(state.tables[ORDERS_TABLE], doubt_ms=20_101, heard_ms=20_100)
+        report = status_of(msgspec.structs.replace(state, tables={ORDERS_TABLE: doubtful}), kafka(6), 0)
+        message = (
+            "a snapshot found the table empty at the source, and no event shows whether its connector made it at its "
+            "start or somebody asked for it; if it was a second initial snapshot, rows that the source has not are "
+            "still in the mirror"
+        )
+        remedy = (
+            "`cdc-bridge reconcile CONFIG --table TABLE` tells whether there are any, `cdc-bridge resync CONFIG TABLE` "
+            "removes them; or set policies.on_resnapshot to upsert, which accepts that rows stay that no longer exist "
+            "at the source"
+        )
+        assert report.tables[0].values()["doubt"] == {"message": message, "remedy": remedy}
+        said = " ".join(shown(show_status, Status(report, None)).split())
+        assert f"public.orders: {message} What to do: {remedy}" in said
+
+    def test_a_doubt_is_over_with_what_has_been_taken_account_of(self, tmp_path: Path) -> None:
+        state = two_batches(tmp_path).ledger.state
+        settled = msgspec.structs.replace(state.tables[ORDERS_TABLE], doubt_ms=20_101, heard_ms=20_101)
+        [table] = status_of(msgspec.structs.replace(state, tables={ORDERS_TABLE: settled}), kafka(6), 0).tables
+        assert not table.doubtful
 
     def test_for_a_person_nothing_behind_or_unknown(self, tmp_path: Path) -> None:
         state = two_batches(tmp_path).ledger.state

@@ -36,7 +36,7 @@ def test_order_and_speed_rest_on_these_properties() -> None:
 
 def test_a_local_master_listens_on_the_loopback_only() -> None:
     hosts = {"spark.driver.host", "spark.driver.bindAddress"}
-    for master in ("local", "local[2]", "local[*]"):
+    for master in ("local", "local[2]", "local[*]", "local-cluster[2,1,1024]"):
         properties = spark_properties(settings(spark__master=master), [])
         assert {properties[host] for host in hosts} == {"127.0.0.1"}
     assert not hosts & spark_properties(settings(spark__master="spark://host:7077"), []).keys()

@@ -76,6 +76,7 @@ def test_what_leaves_the_files_as_they_are_does_not_matter(changes: dict[str, An
         {"parquet__row_group_rows": 2048},
         {"ordering__lasting_fall": 5},
         {"format__out_of_range": "null"},
+        {"format__inexact_keys": "nearest"},
         {"tables__include": ["public.*"]},
         {"tables__naming": {"table": "t_{table}"}},
         {"tables__defaults": {"columns": {"mask": ["email"]}}},

@@ -1,0 +1,159 @@
+"""``cdc-bridge ledger rebuild``: a lost ledger made again from the landing zone, and what becomes of each table."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from connectors.landing_zone.errors import LedgerCorruptError, LedgerWholeError
+from connectors.landing_zone.ledger.apply import Stamp
+from connectors.landing_zone.ledger.lost import RebuiltLedger, rebuilt_ledger
+from connectors.landing_zone.ledger.lost_table import FoundTable, Proof
+from connectors.landing_zone.ledger.owner import read_owner
+from connectors.landing_zone.ledger.remains import newest_copy, put_in_place
+from connectors.landing_zone.storage.protocol import Storage
+from streaming.kafka_options import kafka_config, subscription
+from streaming.settings import BridgeSettings
+from streaming.wording import count_text
+from streaming.zones.reading import THREADS, head_state, require_own, state_storage, zone_storage
+
+
+@dataclass(frozen=True)
+class LedgerRebuild:
+    """What making a ledger again came to.
+
+    Attributes:
+        written: version of the ledger that it begins with; None where it was only looked at.
+        aside: files of the damaged ledger that were set aside.
+    """
+
+    rebuilt: RebuiltLedger
+    written: int | None
+    aside: tuple[str, ...] = ()
+
+    def values(self) -> dict[str, object]:
+        """Plain values for a program."""
+        state = self.rebuilt.state
+        return {
+            "written_version": self.written,
+            "copied_version": self.rebuilt.copied,
+            "ledger_id": state.ledger_id,
+            "epoch": state.epoch,
+            "topics": {topic: known.partitions for topic, known in state.topics.items()},
+            "tables": [
+                {
+                    "table": one.name,
+                    "folder": one.folder,
+                    "last_file": one.last,
+                    "proof": one.proof.value,
+                    "known": one.state is not None,
+                    "status": None if one.state is None else one.state.status.value,
+                    "why": one.why,
+                }
+                for one in self.rebuilt.tables
+            ],
+            "set_aside": list(self.aside),
+        }
+
+
+def rebuild_ledger(
+    settings: BridgeSettings,
+    *,
+    look_only: bool,
+    describe: Callable[[], Mapping[str, TopicDescription]] | None = None,
+    now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+) -> LedgerRebuild:
+    """Make the ledger again, from the newest copy of its state and the footers of the tables' last files.
+
+    Args:
+        look_only: find out what it would be, and write nothing.
+        describe: Kafka's subscribed topics; asks Kafka by default.
+
+    Raises:
+        LedgerWholeError: the ledger is not lost.
+        ZoneOwnedError: the state storage has the ledger of another zone.
+        LedgerFormatError: a newer release has written the ledger.
+        InvalidZoneError: no ledger has ever owned the zone.
+        Transient: Kafka or a storage does not answer.
+    """
+    zone, state = zone_storage(settings), state_storage(settings)
+    _require_lost(zone, state)
+    owner = read_owner(zone)
+    copy = None if owner is None else newest_copy(zone, state, owner.ledger_id)
+    present = describe() if describe is not None else _describe(settings)
+    earliest = {topic: {number: span[0] for number, span in one.partitions.items()} for topic, one in present.items()}
+    with tempfile.TemporaryDirectory(prefix="cdc-bridge-ledger-") as work:
+        rebuilt = rebuilt_ledger(zone, copy, earliest=earliest, work=Path(work), threads=THREADS)
+    if look_only:
+        return LedgerRebuild(rebuilt, None)
+    stamp = Stamp(writer="cdc-bridge ledger rebuild", host=socket.gethostname(), attempt=1, written_ms=now_ms())
+    aside = put_in_place(state, rebuilt.state, stamp)
+    return LedgerRebuild(rebuilt, rebuilt.state.version + 1, aside)
+
+
+def _require_lost(zone: Storage, state: Storage) -> None:
+    try:
+        head = head_state(state)
+    except LedgerCorruptError:
+        return
+    if head.version == 0:
+        return
+    require_own(zone, state, head)
+    raise LedgerWholeError(
+        f"the ledger is not lost: it is at version {head.version}, last written by {head.writer}",
+        remedy="nothing was changed; `cdc-bridge status CONFIG` shows why a table stands still",
+        state=state.url,
+    )
+
+
+def _describe(settings: BridgeSettings) -> Mapping[str, TopicDescription]:
+    return describe_topics(Admin(kafka_config(settings)), subscription(settings))
+
+
+def show_rebuild(done: LedgerRebuild, console: Console) -> None:
+    """Print the tables, what each rests on, and where the ledger goes on."""
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("Table", "Last file", "Known from", "Goes on"):
+        shown.add_column(heading, overflow="fold")
+    for one in done.rebuilt.tables:
+        shown.add_row(one.name, str(one.last or "-"), _proof_text(one.proof), _outcome_text(one))
+    console.print(shown)
+    console.print(Text(summary_text(done), style="bold"))
+
+
+def summary_text(done: LedgerRebuild) -> str:
+    """One line: what it rests on, how many tables stand still, and what was written."""
+    still = sum(needs_person(one) for one in done.rebuilt.tables)
+    copied = done.rebuilt.copied
+    ground = "no copy of the ledger was found" if copied is None else f"from the copy of version {copied}"
+    counted = f"{count_text(len(done.rebuilt.tables), 'table')}, {still} of them need a person"
+    if done.written is None:
+        return f"{counted}; {ground}; nothing was written"
+    kept = f"; {count_text(len(done.aside), 'file')} of the old one set aside" if done.aside else ""
+    return f"{counted}; {ground}; the ledger begins again with version {done.written}{kept}"
+
+
+def needs_person(one: FoundTable) -> bool:
+    """Whether the table does not go on by itself."""
+    return one.state is None or one.state.parked is not None
+
+
+def _proof_text(proof: Proof) -> str:
+    return {Proof.COPY: "the ledger's copy", Proof.FOOTER: "its last file", Proof.NONE: "-"}[proof]
+
+
+def _outcome_text(one: FoundTable) -> str:
+    if one.state is None:
+        return f"no: {one.why or 'nothing tells which source table it is'}; its folder is left alone"
+    if one.state.parked is None:
+        return "yes"
+    return f"stands still ({one.state.parked.reason}): {one.state.parked.message}; {one.state.parked.remedy}"
