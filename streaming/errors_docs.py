@@ -16,7 +16,7 @@ import connectors
 import streaming
 from connectors.errors import BridgeError, Terminal, Transient, runbook_section
 from connectors.kafka.errors import DeadLetterError
-from streaming.results import TaskFailedError, TaskFailedTransientError
+from streaming.task.results import TaskFailedError, TaskFailedTransientError
 
 _HEADER = """\
 # Errors

@@ -11,11 +11,11 @@ from connectors.landing_zone.partner import partner_events
 from connectors.landing_zone.storage.location import RenameMode as StorageRenameMode
 from connectors.landing_zone.storage.location import StorageLocation
 from streaming.kafka_options import dead_letter_config, registry_config
+from streaming.landing.shaping.secrecy import Secrecy
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import TableMode
 from streaming.settings import BridgeSettings, fingerprint
 from streaming.settings.tables import ResolvedTable, RowOperation, SchemaOrigin
-from streaming.shaping.secrecy import Secrecy
 
 _OPERATIONS = {
     RowOperation.CREATE: Op.CREATE,

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec
 
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import LedgerState
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
 from streaming.health.state import Work
 
 _log = logging.getLogger(__name__)

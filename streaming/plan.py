@@ -15,6 +15,7 @@ from connectors.kafka.dead_letters import DeadLetterConfig
 from connectors.kafka.registry_config import RegistryConfig
 from connectors.landing_zone.ledger.state import Dropped, LandedFile, TableState
 from connectors.landing_zone.storage.open import StorageLocation
+from streaming.landing.shaping.secrecy import Secrecy
 from streaming.policies import (
     Compaction,
     FileFormat,
@@ -31,7 +32,6 @@ from streaming.policies import (
     OnUnavailable,
     TableMode,
 )
-from streaming.shaping.secrecy import Secrecy
 from streaming.sources import Source, sources_of
 
 
@@ -43,7 +43,7 @@ class TableOptions:
         include, exclude: glob patterns of source columns; an empty ``include`` takes all.
         mask: glob patterns of columns that land masked: ``****`` for text, NULL for anything else.
         hashed, encrypted: glob patterns of columns that land so; hashed wins, then encrypted, then ``mask``.
-        casts: (column, type as :func:`streaming.shaping.landing_types.landing_type` reads it) pairs.
+        casts: (column, type as :func:`streaming.landing.shaping.landing_types.landing_type` reads it) pairs.
         added: (column, SQL expression) pairs, in file order.
         merge_sources: source tables of one landing-zone name land in it together.
         soft_delete: the column that says that the row was deleted; empty where deletes are deletes.
@@ -159,7 +159,7 @@ class BatchPlan:
     only: str | None = None
 
     def lands(self, found: TableState) -> bool:
-        """Whether the events of a table land; ``found`` is what :class:`streaming.tables.TableDirectory` says of it."""
+        """Whether the events of a table land; ``found`` is what the table directory of a task says."""
         return self.only is None or self.tables[self.only].source == found.source
 
     def by_source(self) -> dict[Source, str]:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from connectors.landing_zone.ledger.state import LedgerState, Parked, TableStatus
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
 from streaming.reporting.parked import parked_values
 from streaming.wording import count_text, rows_text, seconds_text, size_text
 

@@ -13,11 +13,11 @@ from connectors.errors import BridgeError
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError
 from connectors.kafka.topics import Admin
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
 from streaming.kafka_options import kafka_config
 from streaming.listener import Listener
 from streaming.logs import error_facts, log_to_stderr
-from streaming.query import StopSignal
 from streaming.reporting.parked import parked_values
 from streaming.run_summary import RunSummary, summary_text
 from streaming.service import run_bridge

@@ -21,22 +21,22 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.open import open_storage
 from connectors.landing_zone.storage.protocol import Storage
-from streaming.beginning import Beginning, begin
-from streaming.checkpoint import Checkpoint
+from streaming.driver.beginning import Beginning, begin
+from streaming.driver.checkpoint import Checkpoint
+from streaming.driver.lag_group import LagGroup
+from streaming.driver.query import Job, Retries, StopSignal, run
+from streaming.driver.session import spark_session
+from streaming.driver.startup import OpenZone, open_zone
 from streaming.health.watcher import Watcher, served
 from streaming.job_options import job_options, partner_file, storage_location
 from streaming.kafka_options import kafka_config, source_options, subscription
-from streaming.lag_group import LagGroup
 from streaming.lifecycle.wiring import chores_for
 from streaming.lineage.telling import lineage_told
 from streaming.listener import Listener, all_of
 from streaming.metrics.kafka_watch import KafkaSource
 from streaming.mirroring.look import mirroring_source
 from streaming.policies import OnBadRecord
-from streaming.query import Job, Retries, StopSignal, run
-from streaming.session import spark_session
 from streaming.settings import BridgeSettings
-from streaming.startup import OpenZone, open_zone
 
 _log = logging.getLogger(__name__)
 

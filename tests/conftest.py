@@ -20,7 +20,7 @@ from testcontainers.community.kafka import KafkaContainer
 
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
-from streaming.session import spark_session
+from streaming.driver.session import spark_session
 from tests.rig import Rig, RigServers
 from tests.support.bridge import QUICK_JAVA, QUICK_START, Bridge
 from tests.support.class_archive import keep_classes

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState
-from streaming.checkpoint import Checkpoint
 from streaming.checks.check import Check, failed, ok, problem
 from streaming.checks.fabric import check_fabric
 from streaming.checks.kafka import check_registry, check_topics_of
@@ -20,6 +19,7 @@ from streaming.checks.patience import SECONDS, patiently
 from streaming.checks.records import check_records
 from streaming.checks.source import check_source
 from streaming.checks.storage import check_names, check_owner, check_storage
+from streaming.driver.checkpoint import Checkpoint
 from streaming.job_options import job_options, storage_location
 from streaming.kafka_options import kafka_config, registry_config
 from streaming.settings import BridgeSettings, SettingsError, load_settings

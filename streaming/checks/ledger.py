@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from connectors.errors import BridgeError
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState, TableStatus
-from streaming.checkpoint import Checkpoint, agrees
 from streaming.checks.check import Check, failed, ok, warning
-from streaming.startup import check_topics, offsets_to_land
+from streaming.driver.checkpoint import Checkpoint, agrees
+from streaming.driver.startup import check_topics, offsets_to_land
 from streaming.wording import count_text
 
 

@@ -19,7 +19,7 @@ from streaming.checks.check import Check, failed, ok, warning
 from streaming.checks.patience import patiently
 from streaming.plan import BatchPlan, JobOptions
 from streaming.policies import OnMissingKey
-from streaming.tables import TableDirectory
+from streaming.task.tables import TableDirectory
 from streaming.wording import count_text
 
 SAMPLE = 20

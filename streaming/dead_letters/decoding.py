@@ -69,7 +69,7 @@ def decode_letter(letter: DeadLetter, decoder: Decoder) -> DecodedLetter:
 
 
 def letters_batch(letters: Iterable[DeadLetter]) -> pa.RecordBatch:
-    """The letters' records as Spark's Kafka source would hand them on: :data:`streaming.runs.SOURCE_COLUMNS`.
+    """The letters' records as Spark's Kafka source would hand them on: :data:`streaming.task.runs.SOURCE_COLUMNS`.
 
     Args:
         letters: of each partition together and in offset order.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from connectors.debezium.verdicts import BadReason
-from streaming.shaping.refusals import CAST_FAILURE, UNAVAILABLE_VALUE
+from streaming.landing.shaping.refusals import CAST_FAILURE, UNAVAILABLE_VALUE
 
 _REPLAY = "then restart the bridge and `cdc-bridge dead-letters replay CONFIG COORDINATE`"
 

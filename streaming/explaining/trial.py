@@ -19,15 +19,15 @@ from connectors.landing_zone.replay.content import ROW_MARKER, open_content
 from connectors.landing_zone.replay.table_metadata import parse_metadata
 from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.storage.protocol import Storage
-from streaming.assemble import MustMerge, assemble
-from streaming.carry import partition_carry
-from streaming.files import delimited_format
-from streaming.guarded import GuardedLander
+from streaming.driver.assemble import MustMerge, assemble
+from streaming.landing.carry import partition_carry
+from streaming.landing.files import delimited_format
+from streaming.landing.rows import OrderedRows
 from streaming.plan import BatchPlan, JobOptions, TableOptions, TopicPlan
 from streaming.policies import FileFormat
-from streaming.results import Results
-from streaming.rows import OrderedRows
-from streaming.tables import TableDirectory
+from streaming.task.guarded import GuardedLander
+from streaming.task.results import Results
+from streaming.task.tables import TableDirectory
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
 
 KEPT_VERSIONS = 12
 KEPT_LAGS = 240

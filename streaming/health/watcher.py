@@ -12,7 +12,8 @@ from prometheus_client.exposition import choose_encoder
 
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import LedgerState
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.stages import Stage
 from streaming.health import probes
 from streaming.health.journal import Journal
 from streaming.health.page import page
@@ -34,7 +35,6 @@ from streaming.mirroring.look import MirroringSource
 from streaming.mirroring.poller import MirroringWatch
 from streaming.mirroring.view import MirroringView
 from streaming.settings import BridgeSettings
-from streaming.stages import Stage
 
 
 class Watcher:

@@ -16,7 +16,10 @@ from connectors.debezium.schema import SourceTable
 from connectors.errors import Terminal
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Parked, RebuildKind, RunStart, TableState, TableStatus
-from streaming.generation import place_of_text
+from streaming.driver.startup import OpenZone, excluded_sources
+from streaming.landing.generation import place_of_text
+from streaming.landing.run_starts import surely_initial
+from streaming.landing.stops.snapshots import AMBIGUOUS_REMEDY
 from streaming.lifecycle.catching_up import gone_before_rebuild
 from streaming.lifecycle.connector_runs import RowsOrigin, ToldSnapshots, beginning_of, rows_origin
 from streaming.lifecycle.debezium import Debezium
@@ -33,9 +36,6 @@ from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnKeyChange, OnResnapshot, OnTruncate, OnTypeChange
-from streaming.run_starts import surely_initial
-from streaming.startup import OpenZone, excluded_sources
-from streaming.stops.snapshots import AMBIGUOUS_REMEDY
 
 _log = logging.getLogger(__name__)
 

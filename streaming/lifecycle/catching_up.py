@@ -27,15 +27,15 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
     TopicOffsets,
 )
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.planning import require_same_topic
+from streaming.driver.resuming import resume_of
+from streaming.driver.startup import OpenZone
 from streaming.lifecycle.generations import from_kafka
 from streaming.lifecycle.outside import Outside, Ranges
 from streaming.lifecycle.side import Landed, land_beside
 from streaming.lifecycle.stopping import StopReason, stop_table
 from streaming.plan import JobOptions
-from streaming.planning import require_same_topic
-from streaming.resuming import resume_of
-from streaming.startup import OpenZone
 
 LONGEST_CHUNK = 500_000
 """Offsets of a chunk at most, so that the stream of the other tables need not wait for long."""

@@ -33,11 +33,11 @@ from connectors.landing_zone.requests import (
     waiting,
     withdraw,
 )
+from streaming.driver.query import Retries
+from streaming.driver.startup import OpenZone
 from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.generations import AT_REST
 from streaming.lifecycle.stopping import stop_table
-from streaming.query import Retries
-from streaming.startup import OpenZone
 
 _log = logging.getLogger(__name__)
 

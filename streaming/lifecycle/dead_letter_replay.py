@@ -27,11 +27,13 @@ from connectors.landing_zone.ledger.replayed import has_replayed, with_replayed
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState
 from connectors.landing_zone.requests import Answer, Part, Request
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.batch import BatchReport
 from streaming.dead_letters.coordinates import Coordinates
 from streaming.dead_letters.decoding import DecodedLetter, decode_letter, letters_batch
+from streaming.driver.batch import BatchReport
+from streaming.driver.planning import plan_batch
+from streaming.driver.startup import OpenZone
 from streaming.explaining.trial import Trial
-from streaming.generation import Beginning, is_later
+from streaming.landing.generation import Beginning, is_later
 from streaming.lifecycle import letter_refusals as why
 from streaming.lifecycle.answers import refused
 from streaming.lifecycle.later_events import LaterEvents, LeftOut
@@ -41,12 +43,10 @@ from streaming.lifecycle.letter_topics import LetterTopics
 from streaming.lifecycle.outside import Ranges
 from streaming.lifecycle.side import Landed, land_beside, land_records
 from streaming.plan import JobOptions
-from streaming.planning import plan_batch
 from streaming.policies import TableMode
-from streaming.startup import OpenZone
-from streaming.tables import TableDirectory
+from streaming.task.tables import TableDirectory
+from streaming.task.worker import Worker
 from streaming.wording import count_text
-from streaming.worker import Worker
 
 LETTERS = "letters"
 """Argument of the request: coordinates as people write them, separated by blanks."""

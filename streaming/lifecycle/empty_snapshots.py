@@ -22,6 +22,8 @@ from connectors.kafka.signals import Notification
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LedgerState, RebuildKind, TableState
 from streaming.doubt import MAYBE_STALE, MAYBE_STALE_REMEDY
+from streaming.driver.resuming import resume_of, stopped
+from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.connector_runs import ToldSnapshots, began_ms, beginning_of, runs_of
 from streaming.lifecycle.debezium import Debezium, is_scan_of, rows_scanned
 from streaming.lifecycle.generations import AT_REST, SECOND_SNAPSHOT, gone_meanwhile
@@ -30,8 +32,6 @@ from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.lifecycle.unshown_snapshots import Unshown, judge, last_beginning, unshown_snapshots
 from streaming.plan import JobOptions
 from streaming.policies import OnResnapshot, TableMode
-from streaming.resuming import resume_of, stopped
-from streaming.startup import OpenZone, excluded_sources
 
 _log = logging.getLogger(__name__)
 

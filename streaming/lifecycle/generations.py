@@ -21,8 +21,8 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
     TopicOffsets,
 )
-from streaming.generation import place_of_text
-from streaming.resuming import Resume, first_place, resume_of
+from streaming.driver.resuming import Resume, first_place, resume_of
+from streaming.landing.generation import place_of_text
 
 REBUILDING = "rebuild"
 """Reason of tables that stand still while they are rebuilt."""

@@ -9,9 +9,9 @@ from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.dead_letters.coordinates import Coordinates
+from streaming.driver.planning import require_same_topic
 from streaming.lifecycle.later_events import LaterEvents
 from streaming.lifecycle.letter_topics import LetterTopics
-from streaming.planning import require_same_topic
 from streaming.wording import count_text
 
 MOST_OFFSETS = 2_000_000

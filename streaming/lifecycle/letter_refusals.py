@@ -7,9 +7,9 @@ from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import Parked, TableState, TableStatus
 from connectors.landing_zone.requests import Part
 from streaming.dead_letters.coordinates import Coordinates
+from streaming.landing.shaping.refusals import UNAVAILABLE_VALUE
 from streaming.lifecycle.generations import AT_REST
 from streaming.lifecycle.later_events import UNREADABLE, Found
-from streaming.shaping.refusals import UNAVAILABLE_VALUE
 
 LANDED_ALREADY = Part(accepted=True, message="it was replayed before; nothing was landed again")
 

@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics
 from connectors.landing_zone.ledger.state import PlannedTopic
-from streaming.action import spark_action
-from streaming.batch import DecodeAndLand
+from streaming.driver.action import spark_action
+from streaming.driver.batch import DecodeAndLand
+from streaming.driver.spark_errors import spark_errors
 from streaming.plan import BatchPlan
-from streaming.results import Results
-from streaming.spark_errors import spark_errors
+from streaming.task.results import Results
 
 Ranges = Mapping[str, PlannedTopic]
 """``[start, end)`` per topic and partition, with Kafka's id of each topic."""

@@ -15,7 +15,10 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState, Parked, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.recovery import inspect_table, recover
 from connectors.landing_zone.requests import Answer, Request
-from streaming.assemble import NAME_COLLISION
+from streaming.driver.assemble import NAME_COLLISION
+from streaming.driver.publishing import ZONE_REASON, table_metadata
+from streaming.driver.resuming import resume_of, stopped
+from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.asked_rebuilds import settings_ask
 from streaming.lifecycle.catching_up import offsets_behind, ranges_to_land, require_records
@@ -23,9 +26,6 @@ from streaming.lifecycle.generations import DROPPED
 from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions
-from streaming.publishing import ZONE_REASON, table_metadata
-from streaming.resuming import resume_of, stopped
-from streaming.startup import OpenZone, excluded_sources
 from streaming.wording import count_text
 
 _INCOMPLETE = (StopReason.SNAPSHOT_FAILED, f"{ZONE_REASON}foreign_folder")

@@ -25,6 +25,7 @@ from connectors.kafka.signals import SnapshotSignal
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LedgerState, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.removal import remove_folder, require_no_folder
+from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.debezium import Debezium, refusal
 from streaming.lifecycle.filling import Filling
@@ -42,7 +43,6 @@ from streaming.lifecycle.generations import (
 from streaming.lifecycle.stopping import StopReason, stop_table
 from streaming.plan import JobOptions
 from streaming.policies import OnDrop
-from streaming.startup import OpenZone, excluded_sources
 
 _log = logging.getLogger(__name__)
 
@@ -238,7 +238,7 @@ class Rebuilding:
     def _follow_drop(self, name: str, table: TableState) -> bool:
         """Begin the generation in which a table that was dropped meanwhile has no rows, if the settings ask for it.
 
-        A drop changes nothing in a table that is under way (:func:`streaming.dropping.record_drops`).
+        A drop changes nothing in a table that is under way (:func:`streaming.driver.dropping.record_drops`).
         """
         on_drop = self._job.options_for(SourceTable(*table.source)).on_drop
         if on_drop is not OnDrop.DROP or not gone_meanwhile(table):

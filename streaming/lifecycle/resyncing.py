@@ -5,7 +5,8 @@ from __future__ import annotations
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.ledger.state import RebuildKind, TableState, TableStatus
 from connectors.landing_zone.requests import Answer, Request
-from streaming.assemble import NAME_COLLISION
+from streaming.driver.assemble import NAME_COLLISION
+from streaming.driver.startup import OpenZone
 from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.asked_rebuilds import kafka_tells
 from streaming.lifecycle.catching_up import gone_before_rebuild
@@ -14,7 +15,6 @@ from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.pausing import unknown_table
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.plan import JobOptions
-from streaming.startup import OpenZone
 
 RESTART = "restart"
 """Argument of the request: begin anew even if a rebuild is under way, or if the history in the table goes with it."""

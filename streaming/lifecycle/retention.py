@@ -18,10 +18,10 @@ from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState, Parked, PlannedTopic, TableState, TableStatus
+from streaming.driver.resuming import resume_of
 from streaming.lifecycle.debezium import topic_suffix
 from streaming.lifecycle.generations import feeding_topics
 from streaming.lifecycle.stopping import StopReason
-from streaming.resuming import resume_of
 
 _log = logging.getLogger(__name__)
 

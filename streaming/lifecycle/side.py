@@ -16,16 +16,16 @@ import pyarrow as pa
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import TableState
-from streaming.batch import BatchReport, DecodeAndLand, land_range
-from streaming.decode import decode_and_land
+from streaming.driver.batch import BatchReport, DecodeAndLand, land_range
+from streaming.driver.publishing import ZonePublisher
+from streaming.driver.stages import BatchFigures
+from streaming.landing.shaping.refusals import UNAVAILABLE_VALUE
 from streaming.lifecycle.outside import Ranges
-from streaming.merge import merge_and_land
 from streaming.plan import BatchPlan, JobOptions
-from streaming.publishing import ZonePublisher
-from streaming.results import RESULT_SCHEMA, Results, read_results
-from streaming.shaping.refusals import UNAVAILABLE_VALUE
-from streaming.stages import BatchFigures
-from streaming.worker import Worker
+from streaming.task.decode import decode_and_land
+from streaming.task.merge import merge_and_land
+from streaming.task.results import RESULT_SCHEMA, Results, read_results
+from streaming.task.worker import Worker
 
 _COUNTED_BY_THE_STREAM = ("records", "position_resets", "skipped.", "dead_letters.")
 
@@ -67,7 +67,7 @@ def land_beside(
         handled: ids of the requests that this carries out.
 
     Raises:
-        BridgeError: as :func:`streaming.batch.run_batch`; nothing is lost or doubled if it is called again.
+        BridgeError: as :func:`streaming.driver.batch.run_batch`; nothing is lost or doubled if it is called again.
     """
     began = time.monotonic()
     state = ledger.state
@@ -106,7 +106,7 @@ def land_records(plan: BatchPlan, batches: Iterable[pa.RecordBatch], worker: Wor
     """Carry out a plan in this process, for few records.
 
     Args:
-        batches: columns :data:`streaming.runs.SOURCE_COLUMNS`; each partition contiguous and in offset order.
+        batches: columns :data:`streaming.task.runs.SOURCE_COLUMNS`; each partition contiguous and in offset order.
     """
     rows = list(decode_and_land(batches, plan, worker))
     if any(topic.merges for topic in plan.topics.values()):

@@ -8,8 +8,8 @@ from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.redo import TABLE_ERRORS
-from streaming.publishing import park_tables
-from streaming.resuming import resume_of, stopped
+from streaming.driver.publishing import park_tables
+from streaming.driver.resuming import resume_of, stopped
 
 
 class StopReason(enum.StrEnum):

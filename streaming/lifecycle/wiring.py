@@ -10,7 +10,9 @@ from pyspark.sql import SparkSession
 from connectors.errors import BridgeError
 from connectors.kafka.topics import Admin
 from connectors.landing_zone.requests import Action
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import Retries
+from streaming.driver.startup import OpenZone
 from streaming.kafka_options import dead_letter_config, source_options
 from streaming.lifecycle.asked_rebuilds import AskedRebuilds
 from streaming.lifecycle.catching_up import CatchUp
@@ -25,9 +27,7 @@ from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.lifecycle.resyncing import Resync
 from streaming.lifecycle.signalling import debezium_of
 from streaming.plan import JobOptions
-from streaming.query import Retries
 from streaming.settings import BridgeSettings
-from streaming.startup import OpenZone
 
 
 class Told(Protocol):

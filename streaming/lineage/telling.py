@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from connectors.landing_zone.ledger.state import LedgerState
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
 from streaming.lineage.client import open_client
 from streaming.lineage.names import dataset_names
 from streaming.lineage.sender import Sender

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LandedFile, LedgerState
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
 
 TABLES_IN_AN_EVENT = 100
 """More tables than these become several events, so that none grows beyond what a server takes."""

@@ -16,14 +16,14 @@ from connectors.landing_zone.errors import (
     ZoneOwnedError,
 )
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked
-from streaming.bad_records import LEFT_OUT_LATE
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.publishing import ZONE_REASON
+from streaming.driver.stages import Stage
 from streaming.metrics import catalogue
 from streaming.metrics.catalogue import METRICS, Kind, Metric
 from streaming.metrics.mirrored import PublishTimes
 from streaming.metrics.tallies import Tallies
-from streaming.publishing import ZONE_REASON
-from streaming.stages import Stage
+from streaming.task.bad_records import LEFT_OUT_LATE
 
 UNMARKED = "none"
 """The label ``marker`` of rows without one."""

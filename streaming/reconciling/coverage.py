@@ -18,7 +18,7 @@ from typing import Protocol
 
 from connectors.landing_zone.ledger.state import LedgerState, Phase, TableState, TableStatus
 from connectors.source_database.position import LogPosition
-from streaming.carry import partition_carry
+from streaming.landing.carry import partition_carry
 
 POLL_SECONDS = 0.5
 

@@ -25,8 +25,8 @@ from connectors.source_database.replication import DEFAULT_SLOT, reach_of
 from connectors.source_database.snapshot import snapshot
 from streaming.job_options import job_options
 from streaming.kafka_options import kafka_config
-from streaming.marking import leaves_events_out
-from streaming.own_columns import landed_own
+from streaming.landing.marking import leaves_events_out
+from streaming.landing.own_columns import landed_own
 from streaming.plan import JobOptions
 from streaming.policies import TableMode
 from streaming.reconciling.columns import plan_columns

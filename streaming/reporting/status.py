@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState, Parked, TableState, TableStatus
-from streaming.carry import table_high_water
 from streaming.doubt import MAYBE_STALE, MAYBE_STALE_REMEDY, is_doubtful
+from streaming.landing.carry import table_high_water
 from streaming.reporting.parked import parked_values
 from streaming.wording import position_text
 

@@ -10,9 +10,9 @@ import hashlib
 import json
 from typing import Any
 
+from streaming.landing.shaping.secrecy import secret_digest
 from streaming.settings.bridge import BridgeSettings
 from streaming.settings.section import Section
-from streaming.shaping.secrecy import secret_digest
 
 
 def fingerprint(settings: BridgeSettings) -> str:

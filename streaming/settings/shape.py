@@ -8,6 +8,9 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, FilePath, SecretStr
 
+from streaming.landing.shaping.expressions import check_expression
+from streaming.landing.shaping.landing_types import landing_type
+from streaming.landing.shaping.merged_sources import SOURCE_COLUMNS
 from streaming.policies import (
     MetadataColumn,
     OnDrop,
@@ -18,9 +21,6 @@ from streaming.settings.errors import SettingsError
 from streaming.settings.policies import Policies
 from streaming.settings.secrets import secret_text, secret_twice
 from streaming.settings.section import KeyPath, Section
-from streaming.shaping.expressions import check_expression
-from streaming.shaping.landing_types import landing_type
-from streaming.shaping.merged_sources import SOURCE_COLUMNS
 
 SHORTEST_SECRET = 16
 _TOO_SHORT = f"is too short to keep anything secret: at least {SHORTEST_SECRET} characters, best random ones"

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from connectors.debezium.declared import parse_column
 from connectors.debezium.errors import ColumnDeclarationError
-from streaming.own_columns import HISTORY_COLUMNS
+from streaming.landing.own_columns import HISTORY_COLUMNS
 from streaming.policies import (
     Compaction,
     FileFormat,

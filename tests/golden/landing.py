@@ -6,8 +6,8 @@ import zlib
 from pathlib import Path
 
 from connectors.landing_zone.storage.location import StorageLocation
-from streaming.checkpoint import Offsets
 from streaming.demo.workload import Record
+from streaming.driver.checkpoint import Offsets
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnTruncate, OnUnavailable
 from tests.golden.traffic import GoldenRecord, KnownSchemas, Traffic

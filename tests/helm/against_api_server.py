@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from streaming.session import spark_session
+from streaming.driver.session import spark_session
 from streaming.settings import settings_of
 from tests.helm.api_server import ApiServer
 from tests.helm.chart import NAMESPACE, RELEASE, changed, executor_pod, one_source, pod_templates, rendered, the

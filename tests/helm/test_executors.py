@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streaming.session import spark_properties
+from streaming.driver.session import spark_properties
 from streaming.settings import settings_of
 from tests.helm.chart import (
     ANY_ADDRESS,

@@ -23,7 +23,7 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
 from streaming.demo.encoding import Encoding
 from streaming.demo.workload import Record
-from streaming.session import spark_session
+from streaming.driver.session import spark_session
 from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Table, declared_columns

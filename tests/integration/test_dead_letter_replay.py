@@ -13,11 +13,11 @@ import pytest
 
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from streaming import cli
-from streaming.batch import BatchReport
 from streaming.dead_letters.coordinates import Coordinates
 from streaming.demo.columns import Column, Kind
 from streaming.demo.encoding import Encoding
-from streaming.query import StopSignal
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
 from tests.integration.conftest import Json
 from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster

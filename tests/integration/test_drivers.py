@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from connectors.landing_zone.errors import FencedError
-from streaming.batch import BatchReport
-from streaming.query import StopSignal
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
 from tests.support.process import SECONDS, running

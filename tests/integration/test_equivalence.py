@@ -12,7 +12,7 @@ from functools import partial
 
 import pytest
 
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
 from tests.rig import Rig, until
 from tests.rig.equivalence import MARIADB, POSTGRES, Source, running, summary
 from tests.rig.judge import STRANGE

@@ -9,8 +9,8 @@ from confluent_kafka import Producer
 
 from connectors.debezium.events import BadRecord
 from connectors.kafka.config import KafkaConfig
-from streaming.bad_records import with_bytes
-from streaming.shaping.refusals import CAST_FAILURE, UNAVAILABLE_VALUE
+from streaming.landing.shaping.refusals import CAST_FAILURE, UNAVAILABLE_VALUE
+from streaming.task.bad_records import with_bytes
 from tests.integration.conftest import TopicMaker
 
 pytestmark = pytest.mark.kafka

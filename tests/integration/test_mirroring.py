@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from streaming.query import StopSignal
+from streaming.driver.query import StopSignal
+from streaming.driver.session import spark_session
 from streaming.reporting.status_view import read_status
-from streaming.session import spark_session
 from tests.support.bridge import QUICK_START, Bridge
 from tests.support.cluster import Cluster
 from tests.support.http import Answered, ask

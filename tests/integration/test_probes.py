@@ -13,10 +13,10 @@ import pytest
 from connectors.landing_zone.errors import FencedError
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
+from streaming.driver.session import spark_session
 from streaming.metrics.catalogue import METRICS, Kind
-from streaming.query import StopSignal
-from streaming.session import spark_session
 from tests.support.bridge import QUICK_START, Bridge
 from tests.support.cluster import Cluster
 from tests.support.http import Answered, ask

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from streaming import cli
-from streaming.query import StopSignal
+from streaming.driver.query import StopSignal
 from tests.rig import Connector, Converter, Database, Rig
 from tests.support.bridge import Bridge
 

@@ -15,9 +15,9 @@ from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.requests import Action, Answer, answer_to, new_request, submit
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming import cli
-from streaming.batch import BatchReport
 from streaming.demo.columns import Column, Kind
-from streaming.query import StopSignal
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
 from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster
 from tests.support.process import SECONDS, running

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from connectors.landing_zone.ledger.state import TableState, TableStatus
-from streaming.session import spark_session
+from streaming.driver.session import spark_session
 from tests.rig import Connector, Database, Rig, RigServers
 from tests.support.bridge import QUICK_START, Bridge
 from tests.support.cluster import Cluster

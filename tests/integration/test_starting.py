@@ -16,8 +16,8 @@ from connectors.kafka.group_offsets import commit_group_offsets
 from connectors.kafka.time_offsets import offsets_at
 from connectors.kafka.topics import Admin, describe_topics
 from connectors.landing_zone.ledger.state import LedgerState, TopicOffsets
-from streaming.beginning import StartingOffsetError
-from streaming.lag_group import LagGroup
+from streaming.driver.beginning import StartingOffsetError
+from streaming.driver.lag_group import LagGroup
 from tests.integration.conftest import TopicMaker
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster

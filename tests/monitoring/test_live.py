@@ -18,11 +18,11 @@ import pytest
 
 from streaming.demo.columns import Column
 from streaming.demo.columns import Kind as ColumnKind
+from streaming.driver.query import StopSignal
+from streaming.driver.session import spark_session
 from streaming.metrics.catalogue import METRICS, Kind
 from streaming.monitoring.promql import names_in
 from streaming.monitoring.rules import RECORDED
-from streaming.query import StopSignal
-from streaming.session import spark_session
 from tests.monitoring.prometheus import DASHBOARD, JOB, SCRAPE_SECONDS, SOURCE, Prometheus, prometheus
 from tests.support.bridge import QUICK_START, Bridge
 from tests.support.cluster import Cluster

@@ -11,10 +11,10 @@ from typer.exceptions import TyperException
 from connectors.errors import BridgeError, Transient
 from connectors.kafka.errors import DeadLetterUnsentError
 from connectors.landing_zone.errors import StorageError
-from streaming.bad_records import BadRecordError
 from streaming.errors_docs import errors, reference
 from streaming.monitoring.alerts import ALERTS
-from streaming.results import TaskFailedError, failure_row, read_results
+from streaming.task.bad_records import BadRecordError
+from streaming.task.results import TaskFailedError, failure_row, read_results
 from tests.unit.streaming.test_named_commands import parse
 
 ROOT = Path(__file__).parents[2]

@@ -21,7 +21,7 @@ BESIDE_MODULES = {
     "connectors/kafka/jars.json",
     "connectors/py.typed",
     "streaming/lineage/ledger_run_facet.json",
-    "streaming/log4j2.xml",
+    "streaming/driver/log4j2.xml",
     "streaming/py.typed",
 }
 """What the bridge reads at run time, and what says that its types count."""

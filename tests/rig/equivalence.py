@@ -13,8 +13,8 @@ from typing import Any
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.raw import read_records
 from connectors.kafka.topics import Admin, describe_topics
-from streaming.batch import BatchReport
-from streaming.query import StopSignal
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
 from tests.rig import Connector, Converter, Database, Rig
 from tests.rig.judge import Verdict, compare, select
 from tests.rig.tables import TABLES, Dialect, Table

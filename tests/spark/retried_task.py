@@ -12,9 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from streaming.decode import DecodeAndLand
 from streaming.plan import BatchPlan
-from streaming.results import RESULT_DDL, read_results
+from streaming.task.decode import DecodeAndLand
+from streaming.task.results import RESULT_DDL, read_results
 from tests.spark.raw_frames import frame, plan
 from tests.support.bridge import QUICK_START
 from tests.support.records import Table

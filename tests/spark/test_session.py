@@ -27,7 +27,7 @@ spark:
 # In a process of its own: Java starts once in a process, and other tests have started theirs with other properties.
 _PROGRAM = """
 import json, os, subprocess, sys
-from streaming.session import spark_session
+from streaming.driver.session import spark_session
 from streaming.settings import settings_of
 
 def worker(batches):
@@ -81,9 +81,9 @@ def test_a_session_has_its_properties_and_keeps_secrets_out_of_every_command_lin
 
 _REFUSED = """
 import sys
-from streaming.session import spark_session
+from streaming.driver.session import spark_session
 from streaming.settings import settings_of
-from streaming.spark_errors import SparkStartError
+from streaming.driver.spark_errors import SparkStartError
 
 try:
     spark_session(settings_of(sys.argv[1], "bridge.yaml"), [])

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from streaming.action import spark_action
-from streaming.bad_records import BadRecordError
 from streaming.demo.workload import Record
+from streaming.driver.action import spark_action
 from streaming.policies import OnBadRecord
-from streaming.results import Results, TaskFailedError
+from streaming.task.bad_records import BadRecordError
+from streaming.task.results import Results, TaskFailedError
 from tests.spark.raw_frames import frame, plan
 from tests.support.records import Table
 

@@ -14,9 +14,9 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.replay import ReplayedTable, open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
 from streaming.listener import Listener
-from streaming.query import StopSignal
 from streaming.service import run_bridge
 from streaming.settings import BridgeSettings, settings_of
 from tests.support.class_archive import USE_ARCHIVE

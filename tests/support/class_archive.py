@@ -21,7 +21,7 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
 from connectors.java import find_java, java_home
-from streaming.session import spark_session
+from streaming.driver.session import spark_session
 from tests.unit.streaming.settings_builder import settings
 
 ROOT = Path(__file__).parents[2]

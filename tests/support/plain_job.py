@@ -17,17 +17,17 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.batch import BatchReport, DecodeAndLand, run_batch
-from streaming.checkpoint import Offsets, Planned
-from streaming.decode import decode_and_land
 from streaming.demo.workload import Record
+from streaming.driver.batch import BatchReport, DecodeAndLand, run_batch
+from streaming.driver.checkpoint import Offsets, Planned
+from streaming.driver.publishing import ZonePublisher
+from streaming.driver.startup import OpenZone
 from streaming.lifecycle.outside import Outside, Ranges
-from streaming.merge import merge_and_land
 from streaming.plan import BatchPlan, JobOptions
-from streaming.publishing import ZonePublisher
-from streaming.results import RESULT_SCHEMA, Results, read_results
-from streaming.startup import OpenZone
-from streaming.worker import Worker
+from streaming.task.decode import decode_and_land
+from streaming.task.merge import merge_and_land
+from streaming.task.results import RESULT_SCHEMA, Results, read_results
+from streaming.task.worker import Worker
 from tests.support.records import raw_batch
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from connectors.errors import Terminal, Transient
 from connectors.landing_zone.ledger.state import LedgerState, TableStatus
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
 from streaming.health.html import Html, element, prose, text
 from streaming.health.sparkline import sparkline
 from streaming.health.state import Work

@@ -13,16 +13,16 @@ from connectors.errors import Terminal, Transient
 from connectors.kafka.loopback import free_ports
 from connectors.landing_zone.errors import FencedError
 from connectors.landing_zone.ledger.draft import Draft
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
+from streaming.driver.told_chores import ToldChores
 from streaming.health.server import AddressInUseError
 from streaming.health.state import Work
 from streaming.health.watcher import Watcher, served
 from streaming.listener import Listener, all_of
 from streaming.metrics.kafka_watch import KafkaSource
 from streaming.metrics.lag import Place
-from streaming.query import StopSignal
 from streaming.service import run_bridge
-from streaming.told_chores import ToldChores
 from tests.support.http import Answered, ask
 from tests.unit.landing_zone.ledger_builders import NOON_MS, claimed
 from tests.unit.landing_zone.memory_storage import MemoryStorage

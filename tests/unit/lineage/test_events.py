@@ -16,7 +16,7 @@ from openlineage.client.serde import Serde
 from connectors.errors import Terminal
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.schema import PinnedColumn, PinnedSchema
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
 from streaming.lineage.events import LEDGER_FACET, RunIdentity, package_url, run_event
 from streaming.lineage.names import DatasetNames, dataset_names
 from streaming.lineage.windows import TABLES_IN_AN_EVENT, Landed, OpenWindow, Window

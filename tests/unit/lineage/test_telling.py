@@ -8,7 +8,7 @@ import pytest
 from openlineage.client.event_v2 import RunState
 
 from connectors.errors import Terminal
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
 from streaming.lineage.sender import Sender
 from streaming.lineage.telling import Telling, Told, lineage_told
 from streaming.lineage.windows import TABLES_IN_AN_EVENT

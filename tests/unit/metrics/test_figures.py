@@ -6,9 +6,9 @@ from pathlib import Path
 
 from connectors.debezium.schema import RowSchema
 from streaming.demo.workload import Record
+from streaming.driver.stages import Stage
 from streaming.plan import TableOptions
 from streaming.policies import OnUnavailable
-from streaming.stages import Stage
 from tests.support.records import Table
 from tests.unit.streaming.events import MISSING, SCHEMA, Event, land, row, rows
 from tests.unit.streaming.test_batches import Batches

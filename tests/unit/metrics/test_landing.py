@@ -11,15 +11,15 @@ from prometheus_client import CollectorRegistry
 
 from connectors.errors import Transient
 from connectors.landing_zone.errors import FencedError
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.stages import BatchFigures, Stage, Stages
 from streaming.metrics import catalogue
 from streaming.metrics.build import COMMIT_VARIABLE, UNKNOWN, commit_of, this_build
 from streaming.metrics.catalogue import Metric
 from streaming.metrics.landing import LandingFeed
 from streaming.metrics.tallies import Labels, Tallies
 from streaming.plan import PartitionResult, TableResult
-from streaming.results import Results
-from streaming.stages import BatchFigures, Stage, Stages
+from streaming.task.results import Results
 from tests.unit.landing_zone.ledger_builders import NOON_MS
 from tests.unit.metrics.worlds import file, ledger, parked, table
 

@@ -18,9 +18,9 @@ from connectors.debezium.schema import ConnectType, Field, RowSchema, SourceTabl
 from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.storage.local import LocalStorage
 from connectors.landing_zone.storage.location import StorageLocation
-from streaming.land import TableLander
+from streaming.landing.land import TableLander
+from streaming.landing.rows import OrderedRows
 from streaming.plan import BatchPlan, JobOptions, TableOptions, TableResult, TopicPlan
-from streaming.rows import OrderedRows
 
 OPS = {"c": Op.CREATE, "u": Op.UPDATE, "d": Op.DELETE, "r": Op.READ, "t": Op.TRUNCATE}
 ORDERS = SourceTable("shop", "public", "orders")

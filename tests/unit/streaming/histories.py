@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
-from streaming.checkpoint import Offsets
 from streaming.demo.columns import Column, Kind
 from streaming.demo.encoding import Encoding
 from streaming.demo.workload import Record
+from streaming.driver.checkpoint import Offsets
 from tests.support.plain_job import Log
 from tests.support.records import Position, Row, Table
 

@@ -26,10 +26,12 @@ from connectors.landing_zone.recovery import recover
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.requests import Action, Answer, Request, answer_to, new_request, submit
 from connectors.landing_zone.vacuum import vacuum
-from streaming.batch import DecodeAndLand, run_batch
-from streaming.checkpoint import Planned
-from streaming.decode import decode_and_land
 from streaming.demo.workload import Record
+from streaming.driver.batch import DecodeAndLand, run_batch
+from streaming.driver.checkpoint import Planned
+from streaming.driver.publishing import ZonePublisher, settle, table_metadata, waiting_files
+from streaming.driver.query import Retries
+from streaming.driver.startup import OpenZone
 from streaming.lifecycle.asked_rebuilds import AskedRebuilds
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.chores import Chores, Pace
@@ -40,14 +42,12 @@ from streaming.lifecycle.outside import Outside, Ranges
 from streaming.lifecycle.pausing import Pause, Resume
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.lifecycle.resyncing import Resync
-from streaming.merge import merge_and_land
 from streaming.plan import BatchPlan, JobOptions, TableOptions
-from streaming.publishing import ZonePublisher, settle, table_metadata, waiting_files
-from streaming.query import Retries
-from streaming.results import RESULT_SCHEMA, Results, read_results
 from streaming.settings.format import Connector
-from streaming.startup import OpenZone
-from streaming.worker import Worker
+from streaming.task.decode import decode_and_land
+from streaming.task.merge import merge_and_land
+from streaming.task.results import RESULT_SCHEMA, Results, read_results
+from streaming.task.worker import Worker
 from tests.support.plain_job import Log
 from tests.support.records import Table, raw_batch
 from tests.unit.landing_zone.memory_storage import Disk, Fault, MemoryStorage

@@ -13,15 +13,15 @@ from connectors.kafka.dead_letters import DeadLetter, DeadLetterProducer
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.requests import Action, Answer, Part, new_request
-from streaming.batch import BatchReport
-from streaming.checkpoint import Offsets
 from streaming.dead_letters.coordinates import Coordinates
 from streaming.demo.encoding import Encoding
 from streaming.demo.workload import Record
+from streaming.driver.batch import BatchReport
+from streaming.driver.checkpoint import Offsets
 from streaming.lifecycle.dead_letter_replay import LETTERS, DeadLetterReplay
 from streaming.lifecycle.letter_topics import LetterTopics
 from streaming.plan import TableOptions
-from streaming.runs import partition_runs
+from streaming.task.runs import partition_runs
 from tests.support.plain_job import Log, PlainJob
 from tests.support.records import Table, declared, raw_batch
 from tests.unit.streaming.landed_shop import LETTERS as LETTERS_TOPIC

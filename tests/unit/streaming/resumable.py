@@ -12,14 +12,14 @@ from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Rebuild, TableState, TableStatus
 from connectors.landing_zone.requests import Action, Answer, Request, new_request
-from streaming.batch import BatchReport
-from streaming.checkpoint import Offsets
 from streaming.demo.workload import Record
+from streaming.driver.batch import BatchReport
+from streaming.driver.checkpoint import Offsets
+from streaming.driver.query import Retries
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.chores import Chores, Handler, Pace
 from streaming.lifecycle.pausing import Pause, Resume
 from streaming.plan import TableOptions
-from streaming.query import Retries
 from tests.support.plain_job import Log, PlainJob
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, job, row

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.landing_zone.ledger.state import TableStatus
+from streaming.landing.rows import OrderedRows
+from streaming.landing.shaping.secrecy import Secrecy
 from streaming.plan import TableResult
-from streaming.rows import OrderedRows
-from streaming.shaping.secrecy import Secrecy
 from tests.unit.streaming.events import landed
 
 SALT, KEY = "a salt of sixteen or more", "a key of sixteen or more"

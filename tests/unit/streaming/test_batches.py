@@ -16,13 +16,13 @@ from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState, TableStatus
 from connectors.landing_zone.metadata import parse_metadata
 from connectors.landing_zone.storage.location import StorageLocation
-from streaming.assemble import assemble
 from streaming.demo.workload import Record
+from streaming.driver.assemble import assemble
+from streaming.driver.publishing import table_metadata
+from streaming.driver.startup import taint_incomplete
 from streaming.plan import JobOptions, TableOptions, TableResult
 from streaming.policies import FileFormat, Markers, OnResnapshot
-from streaming.publishing import table_metadata
-from streaming.results import Results
-from streaming.startup import taint_incomplete
+from streaming.task.results import Results
 from tests.support.plain_job import Log, PlainJob
 from tests.support.records import Table
 

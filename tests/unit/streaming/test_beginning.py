@@ -10,7 +10,7 @@ from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import TopicOffsets
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.beginning import Beginning, StartingOffsetError, begin
+from streaming.driver.beginning import Beginning, StartingOffsetError, begin
 from streaming.settings.kafka import Starting
 from tests.unit.streaming.settings_builder import broken, settings
 

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streaming.shaping.casts import exact_cast, soft_cast
-from streaming.shaping.landing_types import landing_type
+from streaming.landing.shaping.casts import exact_cast, soft_cast
+from streaming.landing.shaping.landing_types import landing_type
 
 DAY = dt.date(2020, 1, 2)
 MIDNIGHT = dt.datetime(2020, 1, 2)

@@ -14,7 +14,7 @@ from streaming.demo.columns import Column, Kind
 from streaming.lifecycle.catching_up import chunk_of, going_on, joined, ranges_to_land
 from streaming.lifecycle.side import land_beside, land_records
 from streaming.policies import OnMissingKey, OnTruncate, OnTypeChange
-from streaming.worker import worker_for
+from streaming.task.worker import worker_for
 from tests.support.records import Table, raw_batch
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.resumable import NAME, Shop

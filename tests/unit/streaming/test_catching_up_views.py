@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.console import Console
 
 from connectors.landing_zone.ledger.state import TableStatus
-from streaming.checkpoint import Checkpoint
 from streaming.checks.check import Check, Verdict
 from streaming.checks.ledger import check_ledger
+from streaming.driver.checkpoint import Checkpoint
 from streaming.policies import OnTruncate
 from streaming.reporting.history import HistoryEntry, history
 from streaming.reporting.history_view import show_log

@@ -10,9 +10,9 @@ import pytest
 
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import TopicOffsets
-from streaming.checkpoint import Checkpoint
 from streaming.checks import Verdict
 from streaming.checks.ledger import check_ledger
+from streaming.driver.checkpoint import Checkpoint
 from tests.unit.streaming.checked import EMPTY, kafka, said, verdicts
 from tests.unit.streaming.landed_shop import TOPIC, parked, two_batches
 

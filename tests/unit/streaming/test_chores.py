@@ -16,9 +16,9 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import Parked, RebuildKind, TableStatus
 from connectors.landing_zone.requests import Action, Answer, Request, answer_to, submit, waiting
 from connectors.landing_zone.storage.local import LocalStorage
+from streaming.driver.query import Retries, StopSignal, do_all
 from streaming.lifecycle.answers import accepted
 from streaming.lifecycle.chores import Chores, Pace
-from streaming.query import Retries, StopSignal, do_all
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.resumable import NAME, Shop

@@ -19,7 +19,7 @@ from streaming.lifecycle.dead_letter_replay import LETTERS, DeadLetterReplay
 from streaming.lifecycle.later_events import Found, LaterEvents, LeftOut
 from streaming.lifecycle.later_reading import TooMuchToReadError, read_later
 from streaming.lifecycle.left_out import LeftOutProof
-from streaming.runs import partition_runs
+from streaming.task.runs import partition_runs
 from tests.support.records import COLUMNS, Table, raw_batch
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.replayable import BAD, NAME, Shop, at, one_left_out

@@ -23,7 +23,7 @@ from streaming.explaining.records import SKIPPED, LedgerThen, explain_records
 from streaming.explaining.view import explanation_text, show_explanations
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import FileFormat, Markers, OnBadRecord, OnTruncate, OnUnavailable
-from streaming.runs import partition_runs
+from streaming.task.runs import partition_runs
 from tests.support.records import Table, raw_batch
 from tests.unit.streaming.checked import EMPTY
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, job, parked, row, two_batches

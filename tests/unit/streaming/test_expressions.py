@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from streaming.shaping.expressions import FUNCTIONS, ExpressionFailedError, check_expression, compute
+from streaming.landing.shaping.expressions import FUNCTIONS, ExpressionFailedError, check_expression, compute
 
 ROWS = pa.RecordBatch.from_pydict(
     {

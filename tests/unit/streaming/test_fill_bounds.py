@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from connectors.debezium.events import SnapshotKind
 from connectors.debezium.merge_keys import PositionCarry
 from connectors.landing_zone.ledger.state import PartitionState, Phase, Rebuild, RebuildKind, TableState, TableStatus
-from streaming.generation import Beginning
-from streaming.progress import TableProgress
+from streaming.landing.generation import Beginning
+from streaming.landing.progress import TableProgress
 from tests.unit.streaming.events import Event, chunk, rows
 
 TOPIC = "shop.public.orders"

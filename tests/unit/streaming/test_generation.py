@@ -14,7 +14,7 @@ from connectors.landing_zone.ledger.state import (
     TableState,
     TableStatus,
 )
-from streaming.generation import Beginning, asked_snapshot, place_of_text, place_text
+from streaming.landing.generation import Beginning, asked_snapshot, place_of_text, place_text
 from tests.unit.streaming.events import Event, chunk, rows
 
 TOPIC = "shop.public.orders"

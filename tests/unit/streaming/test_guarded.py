@@ -12,11 +12,11 @@ import pytest
 from connectors.errors import Terminal
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming import table_writer
-from streaming.files import TableFile
-from streaming.guarded import GuardedLander
+from streaming.landing import table_writer
+from streaming.landing.files import TableFile
 from streaming.plan import TableOptions, TableResult
 from streaming.policies import OnCastFailure
+from streaming.task.guarded import GuardedLander
 from tests.unit.streaming.events import ORDERS, Event, landed, new_table, plan, rows
 
 FIRST = [Event("c", {"id": 1, "name": "7"}), Event("c", {"id": 2, "name": "bad"})]

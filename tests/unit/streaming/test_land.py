@@ -9,10 +9,10 @@ import pytest
 
 from connectors.debezium.schema import ConnectType, Field, RowSchema
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.land import TableLander
+from streaming.landing.land import TableLander
+from streaming.landing.rows import concat
 from streaming.plan import TableOptions
 from streaming.policies import MetadataColumn
-from streaming.rows import concat
 from tests.unit.streaming.events import MARKER, ORDERS, SCHEMA, Event, following, land, landed, plan, row, rows
 
 

@@ -10,7 +10,7 @@ import pytest
 from connectors.debezium.schema import ConnectType, Field, RowSchema
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.land import TableLander
+from streaming.landing.land import TableLander
 from streaming.plan import BatchPlan, TableOptions, TableResult
 from streaming.policies import FileFormat, OnMissingKey, OnResnapshot, OnTruncate, OnTypeChange, OnUnavailable
 from tests.unit.streaming.events import (

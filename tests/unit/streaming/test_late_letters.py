@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from connectors.debezium.events import BadRecord
 from connectors.kafka.config import KafkaConfig
-from streaming.bad_records import READ_OVER, reads, with_bytes
-from streaming.shaping.refusals import CAST_FAILURE
+from streaming.landing.shaping.refusals import CAST_FAILURE
+from streaming.task.bad_records import READ_OVER, reads, with_bytes
 
 NOWHERE = KafkaConfig("127.0.0.1:1")
 

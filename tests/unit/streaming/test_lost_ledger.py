@@ -26,7 +26,7 @@ from connectors.landing_zone.recovery import inspect_tables, recover
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.verify import verify_zone
 from streaming.demo.workload import Record
-from streaming.publishing import settle, table_metadata, waiting_files
+from streaming.driver.publishing import settle, table_metadata, waiting_files
 from streaming.settings import BridgeSettings, settings_of
 from streaming.zones.rebuilding_ledger import needs_person, rebuild_ledger, show_rebuild
 from tests.support.plain_job import Log, PlainJob

@@ -16,10 +16,10 @@ from connectors.landing_zone.requests import Action, new_request
 from connectors.landing_zone.storage.location import StorageLocation
 from streaming.demo.columns import Column, Kind
 from streaming.demo.workload import Record
+from streaming.driver.startup import park_excluded
 from streaming.lifecycle.pausing import Resume
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import Compaction, Markers, MetadataColumn, OnResnapshot, OnTruncate
-from streaming.startup import park_excluded
 from tests.support.plain_job import Log, PlainJob
 from tests.support.records import COLUMNS, Table
 from tests.unit.streaming.settings_builder import broken, settings

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from connectors.debezium.merge_keys import PositionCarry, merge_keys
 from connectors.debezium.schema import ConnectType, Field, RowSchema
-from streaming.blobs import Blob, pack, sort_key, unpack
-from streaming.merging import merge_runs
-from streaming.rows import OrderedRows
+from streaming.landing.rows import OrderedRows
+from streaming.task.blobs import Blob, pack, sort_key, unpack
+from streaming.task.merging import merge_runs
 from tests.unit.streaming.events import MISSING, SCHEMA, Event, chunk, rows
 
 TOPIC = "shop.public.orders"

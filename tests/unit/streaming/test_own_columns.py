@@ -13,7 +13,7 @@ from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field, RowSchema
 from connectors.landing_zone.schema import PinnedColumn, PinnedSchema
 from streaming.demo.columns import Column, Kind
-from streaming.own_columns import displaced, landed_own, own_source
+from streaming.landing.own_columns import displaced, landed_own, own_source
 from streaming.plan import TableOptions
 from streaming.policies import MetadataColumn, OnTypeChange, TableMode
 from tests.support.records import COLUMNS, Table

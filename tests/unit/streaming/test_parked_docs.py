@@ -7,17 +7,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import streaming
 from connectors.errors import BridgeError
 from connectors.landing_zone.evolution import RefusalReason
 from connectors.landing_zone.ledger import lost
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.redo import TABLE_ERRORS
-from streaming import assemble, publishing
+from streaming.driver import assemble
+from streaming.driver.publishing import park_tables
 from streaming.lifecycle.stopping import StopReason
-from streaming.publishing import park_tables
 from tests.unit.streaming.landed_shop import two_batches
 
-ROOT = Path(publishing.__file__).parent
+ROOT = Path(streaming.__file__).parent
 
 
 def documented() -> set[str]:

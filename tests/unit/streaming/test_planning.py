@@ -9,10 +9,10 @@ import pytest
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets
-from streaming.checkpoint import Checkpoint, CheckpointError, Offsets, Planned, agrees, drainable
+from streaming.driver.checkpoint import Checkpoint, CheckpointError, Offsets, Planned, agrees, drainable
+from streaming.driver.planning import is_new, plan_batch, planned_topics
+from streaming.driver.startup import settle_checkpoint
 from streaming.plan import BatchPlan
-from streaming.planning import is_new, plan_batch, planned_topics
-from streaming.startup import settle_checkpoint
 from tests.unit.streaming.events import plan
 
 IDS = {"orders": "id-1"}

@@ -15,8 +15,8 @@ from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import PlannedTopic, TableState, TopicOffsets
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.query import StopSignal, wait_for_end
-from streaming.startup import begin_at_ends, park_excluded, starting_offsets
+from streaming.driver.query import StopSignal, wait_for_end
+from streaming.driver.startup import begin_at_ends, park_excluded, starting_offsets
 from tests.unit.streaming.events import plan
 
 

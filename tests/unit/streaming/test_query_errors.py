@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.spark_errors import LONGEST_CAUSE, cause_of
+from streaming.driver.spark_errors import LONGEST_CAUSE, cause_of
 
 FROM_A_WORKER = """
   An exception was thrown from the Python worker. Please see the stack trace below.
 Traceback (most recent call last):
-  File "/app/streaming/decode.py", line 67, in decode_and_land
+  File "/app/streaming/task/decode.py", line 67, in decode_and_land
     yield from partition.add(records)
 TypeError: first_stop() takes 5 positional arguments but 6 were given
 

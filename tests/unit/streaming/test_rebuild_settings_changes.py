@@ -9,8 +9,8 @@ import pytest
 from connectors.debezium.options import DecodeOptions, TableRules
 from connectors.landing_zone.ledger.state import RebuildKind, TableState, TableStatus
 from connectors.landing_zone.requests import Action, new_request
+from streaming.driver.startup import park_excluded
 from streaming.policies import OnMissingKey, OnTruncate
-from streaming.startup import park_excluded
 from tests.support.records import Table
 from tests.unit.landing_zone.memory_storage import Crash, Fault
 from tests.unit.landing_zone.memory_storage import Request as StorageRequest

@@ -11,8 +11,8 @@ from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
 from connectors.landing_zone.errors import TopicRecreatedError
 from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableStatus
 from connectors.landing_zone.requests import Action
+from streaming.driver.startup import park_excluded
 from streaming.policies import OnTruncate
-from streaming.startup import park_excluded
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, job, row
 from tests.unit.streaming.resumable import NAME, Shop, loaded, paused_in

@@ -11,8 +11,8 @@ from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Parked, TableStatus
 from connectors.landing_zone.requests import Action, new_request
+from streaming.driver.startup import check_topics
 from streaming.lifecycle.retention import park_behind_retention
-from streaming.startup import check_topics
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, REQUEST, USERS, Driver, World, shop

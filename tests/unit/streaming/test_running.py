@@ -14,9 +14,9 @@ from rich.console import Console
 from connectors.errors import Terminal, Transient
 from connectors.kafka.config import KafkaConfig, options
 from connectors.landing_zone.ledger.state import Parked
-from streaming.batch import BatchReport
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
 from streaming.listener import Listener
-from streaming.query import StopSignal
 from streaming.run_summary import RunSummary, summary_table, summary_text
 from streaming.running import batch_text, run_and_tell, tell_if_broker_is_away
 from streaming.settings import BridgeSettings

@@ -8,6 +8,7 @@ import pytest
 
 from connectors.debezium.schema import ConnectType, Field, RowSchema
 from connectors.landing_zone.ledger.state import RebuildKind
+from streaming.landing.rows import OrderedRows
 from streaming.plan import TableOptions, TableResult
 from streaming.policies import (
     FileFormat,
@@ -18,7 +19,6 @@ from streaming.policies import (
     OnTypeChange,
     OnUnavailable,
 )
-from streaming.rows import OrderedRows
 from tests.unit.streaming.events import MARKER, MISSING, SCHEMA, Event, following, land, landed, plan, row, rows
 
 ID, NAME, DOC = SCHEMA.fields

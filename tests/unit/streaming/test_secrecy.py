@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from streaming.shaping.secrecy import Secrecy, encrypted, hashed, secret_digest
+from streaming.landing.shaping.secrecy import Secrecy, encrypted, hashed, secret_digest
 
 SALT = "a salt of sixteen or more"
 KEY = "a key of sixteen or more"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streaming import session
-from streaming.session import spark_properties, visible
+from streaming.driver import session
+from streaming.driver.session import spark_properties, visible
 from tests.unit.streaming.settings_builder import settings
 
 _JARS = [Path("/jars/spark-sql-kafka.jar"), Path("/jars/spark-token-provider-kafka.jar")]

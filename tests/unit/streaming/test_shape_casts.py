@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from connectors.debezium.schema import ConnectType, Field, RowSchema
+from streaming.landing.rows import OrderedRows
 from streaming.plan import TableOptions
 from streaming.policies import Markers, OnCastFailure, OnUnavailable, TableMode
-from streaming.rows import OrderedRows
 from tests.unit.streaming.events import MARKER, MISSING, Event, land, row, rows
 from tests.unit.streaming.shaped import only, stop_of, with_images
 

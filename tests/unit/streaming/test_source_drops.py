@@ -14,8 +14,8 @@ from connectors.debezium.options import DecodeOptions
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Dropped, Parked, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.storage.location import StorageLocation
-from streaming.batch import BatchReport
 from streaming.demo.workload import Record
+from streaming.driver.batch import BatchReport
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.generations import from_kafka
 from streaming.plan import JobOptions, TableOptions

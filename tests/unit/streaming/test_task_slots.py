@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.action import task_slots
+from streaming.driver.action import task_slots
 
 DYNAMIC = {
     "spark.master": "k8s://https://kubernetes.default.svc",

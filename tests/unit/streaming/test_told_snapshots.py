@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from connectors.landing_zone.ledger.state import Parked, RunStart, TableState, TableStatus
+from streaming.landing.run_starts import surely_initial
 from streaming.policies import OnMissingKey, OnResnapshot
-from streaming.run_starts import surely_initial
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.rebuild_world import USERS, World

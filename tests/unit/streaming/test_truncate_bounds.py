@@ -8,10 +8,10 @@ import pytest
 
 from connectors.debezium.merge_keys import PositionCarry
 from connectors.landing_zone.ledger.state import Parked, PartitionState, SnapshotIdentity, TableState, TableStatus
-from streaming.blobs import Blob, pack, unpack
-from streaming.generation import Beginning, place_text
+from streaming.landing.generation import Beginning, place_text
 from streaming.lifecycle.generations import nothing_landed_behind
 from streaming.policies import OnTruncate
+from streaming.task.blobs import Blob, pack, unpack
 from tests.support.records import Table
 from tests.unit.streaming.events import Event, chunk, rows
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row

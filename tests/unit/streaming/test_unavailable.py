@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from connectors.debezium.schema import ConnectType, Field, RowSchema
 from streaming.demo.workload import Record
+from streaming.landing.rows import OrderedRows
 from streaming.plan import TableOptions, TableResult
 from streaming.policies import OnCastFailure, OnTypeChange, OnUnavailable, TableMode
-from streaming.rows import OrderedRows
 from tests.support.records import Table
 from tests.unit.streaming import events as builders
 from tests.unit.streaming.events import MISSING, SCHEMA, Event, following, land, landed, plan, row, rows

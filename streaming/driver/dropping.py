@@ -1,0 +1,200 @@
+"""What the driver makes of a batch's schema-change records: tables dropped at the source, and names nobody knows.
+
+A drop is one record in a topic of its own, and the table's events are in others, so no task sees both. The driver finds
+drops in what the tasks report, and where the table has events in the same batch, the batch runs once more with the
+drops known. Then it records them with the batch's offsets, in the same version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import msgspec
+
+from connectors.debezium.schema import SourceTable
+from connectors.debezium.table_change import TableChange, TableChangeKind
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import (
+    Dropped,
+    LedgerState,
+    PlannedTopic,
+    RebuildKind,
+    TableState,
+    TableStatus,
+)
+from streaming.driver.assemble import NAME_COLLISION
+from streaming.driver.publishing import ZONE_REASON
+from streaming.driver.resuming import Resume, stopped
+from streaming.landing.source_drop import NOWHERE, drop_of, place, reached
+from streaming.plan import JobOptions, TableOptions
+from streaming.policies import OnDrop, OnTruncate, TableMode
+from streaming.sources import Source, source_of, source_text, sources_of
+from streaming.task.results import Results
+
+Drops = Mapping[Source, Dropped]
+
+_AT_REST = (TableStatus.LOADING, TableStatus.STREAMING, TableStatus.PARKED)
+
+
+def drops_in(results: Results, state: LedgerState) -> Drops:
+    """The tables that the batch's schema-change records say were dropped, as far as that is new.
+
+    A drop that is told of only after events from behind it have landed is ``back`` from the beginning. A table into
+    which several source tables land outlives each of them.
+
+    Args:
+        state: what the ledger knows before the batch.
+    """
+    tables = {result.state.source: msgspec.structs.replace(result.state, dropped=None) for result in results.tables}
+    tables |= {table.source: table for table in state.tables.values()}
+    recorded = {table.source: reached(table) for table in state.tables.values()}
+    found: dict[Source, Dropped] = {}
+    for source, changes in _changes(results).items():
+        table = tables.get(source)
+        dropped = None if table is None or table.sources else drop_of(table, changes)
+        if dropped is not None:
+            late = recorded.get(source, NOWHERE) > place(dropped)
+            found[source] = msgspec.structs.replace(dropped, back=late)
+    return found
+
+
+def record_drops(
+    draft: Draft, drops: Drops, before: LedgerState, planned: Mapping[str, PlannedTopic], job: JobOptions
+) -> Draft:
+    """The draft with the tables that were dropped at the source, each as its policies say.
+
+    Args:
+        drops: those that the tasks knew of, too.
+        before: what the ledger knows before the batch.
+    """
+    tables = dict(draft.tables)
+    names = {table.source: name for name, table in {**before.tables, **tables}.items()}
+    for source, dropped in drops.items():
+        name = names.get(source)
+        if name is None:
+            continue
+        table = tables.get(name) or before.tables[name]
+        options = job.options_for(SourceTable(*source))
+        resume = _beginning_anew(table, before, planned)
+        tables[name] = (
+            _told_late(table, dropped, options, resume) if dropped.back else _dropped(table, dropped, options, resume)
+        )
+    return replace(draft, tables=tables)
+
+
+def change_notes(results: Results, before: LedgerState) -> list[str]:
+    """What the batch's schema-change records are worth telling a person."""
+    known = {source for table in before.tables.values() for source in sources_of(table)}
+    notes: list[str] = []
+    for source, changes in _changes(results).items():
+        kinds = {change.kind for change in changes}
+        table = source_text(source)
+        if source in known:
+            notes += [
+                f"{table}: dropped at the source: {change.statement}"
+                for change in changes
+                if change.kind is TableChangeKind.DROP
+            ]
+        elif TableChangeKind.ALTER in kinds and TableChangeKind.CREATE not in kinds:
+            statement = next(change.statement for change in changes if change.kind is TableChangeKind.ALTER)
+            notes.append(
+                f"{table}: altered at the source without having landed before: {statement} - if a table was renamed to "
+                "it, its rows from before are in the old table's mirror only, which gets no more changes; "
+                "`cdc-bridge resync CONFIG TABLE` fills the new one"
+            )
+    return notes
+
+
+def _changes(results: Results) -> dict[Source, list[TableChange]]:
+    changes: dict[Source, list[TableChange]] = {}
+    for partition in results.partitions:
+        for change in partition.table_changes:
+            changes.setdefault(source_of(change.table), []).append(change)
+    return changes
+
+
+def _beginning_anew(table: TableState, before: LedgerState, planned: Mapping[str, PlannedTopic]) -> Resume:
+    """Where the table that is made again has to be looked for.
+
+    One that stands still may have passed over its events already; those of the table that is gone are told apart by
+    the drop's place.
+    """
+    if table.parked is not None and table.parked.resume:
+        return table.parked.resume
+    return _ends(table, before, planned)
+
+
+def _ends(table: TableState, before: LedgerState, planned: Mapping[str, PlannedTopic]) -> Resume:
+    """Where the table's topics end with this batch."""
+    ends: Resume = {}
+    for topic in sorted({*table.partitions, *table.starts}):
+        recorded = before.topics.get(topic)
+        ends[topic] = {} if recorded is None else dict(recorded.partitions)
+        if topic in planned:
+            ends[topic] |= {partition: end for partition, (_, end) in planned[topic].partitions.items()}
+    return ends
+
+
+def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume: Resume) -> TableState:
+    """The table as the drop leaves it, where its events end with the drop or have been stopped behind it."""
+    told = table.dropped
+    if told is None or (told.epoch, told.position) != (dropped.epoch, dropped.position):
+        told = dropped
+    table = msgspec.structs.replace(table, dropped=told)
+    follows = options.on_drop is OnDrop.DROP and not told.back and table.sequence > 0 and _may_stop(table)
+    if not follows or _stands_for_its_own_reason(table):
+        return table
+    return stopped(
+        table,
+        resume,
+        reason="dropped",
+        message="the source dropped the table, and the settings have its mirror dropped with it",
+        remedy="nothing: the folder is deleted; if the table is made again, its events begin the mirror anew",
+        rebuild=RebuildKind.KAFKA,
+    )
+
+
+def _may_stop(table: TableState) -> bool:
+    """Whether the table is not under way to somewhere else: a rebuild ends as it has been decided."""
+    return table.status in _AT_REST or (table.status is TableStatus.CATCHING_UP and table.rebuild is None)
+
+
+def _stands_for_its_own_reason(table: TableState) -> bool:
+    """Whether the table is about to be rebuilt, or its folder is not what the ledger left."""
+    parked = table.parked
+    return parked is not None and (
+        parked.rebuild is not None or parked.reason.startswith(ZONE_REASON) or parked.reason == NAME_COLLISION
+    )
+
+
+def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resume: Resume) -> TableState:
+    """The table when the drop was told of too late: rows of the table that is gone may be among those that stayed.
+
+    A rebuild that is still to remove the folder keeps none of them, nor does one that a person has postponed. One that
+    has landed rows since would end with them among its own, so the table stops there, too.
+    """
+    table = msgspec.structs.replace(table, dropped=dropped, tainted=True)
+    kept = options.on_truncate is OnTruncate.IGNORE or options.mode is TableMode.HISTORY
+    goes = table.status is TableStatus.DELETING
+    postponed = table.parked is not None and table.parked.postponed is not None
+    if kept or goes or postponed or table.sequence == 0 or _stands_for_its_own_reason(table):
+        return table
+    return stopped(
+        table,
+        resume,
+        reason="recreated",
+        message="the source dropped the table and made it again, which the schema-change topic told only after events "
+        "of the new table had landed, so mirrored rows may be of the table that is gone",
+        remedy="`cdc-bridge resync CONFIG TABLE`; or, if the rows may stay, `cdc-bridge resume CONFIG TABLE`",
+        rebuild=RebuildKind.SNAPSHOT if _rebuilt_when_told_late(table, options) else None,
+    )
+
+
+def _rebuilt_when_told_late(table: TableState, options: TableOptions) -> bool:
+    """Whether the policy has the table begin anew at once: one that stands still waits for a person.
+
+    So does one without key that waits for its snapshot: the rows of a second one would land beside those of the first.
+    """
+    doubled = table.rebuild is not None and table.rebuild.keyless
+    return options.on_truncate is OnTruncate.REBUILD and table.parked is None and not doubled

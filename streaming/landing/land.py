@@ -1,0 +1,169 @@
+"""Landing one table's rows of one micro-batch: which of its events land, and what it has become after them.
+
+A lander takes events in apply order and writes one file. Whatever the table cannot take parks it at that event: rows
+before it land, it and later ones are counted and kept for the catch-up, and no other table notices.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from connectors.debezium.events import BadRecord, Op
+from connectors.debezium.merge_keys import PositionCarry
+from connectors.debezium.schema import SourceTable
+from connectors.landing_zone.ledger.state import TableState
+from connectors.landing_zone.storage.protocol import Storage
+from streaming.landing.feeding import FeedingSources
+from streaming.landing.rows import OrderedRows
+from streaming.landing.snapshots import Streamed
+from streaming.landing.source_drop import count_before, recreated_stop
+from streaming.landing.standing import StandStill
+from streaming.landing.stops.columns import format_stop
+from streaming.landing.stops.events import first_stop
+from streaming.landing.stops.stop import Stop
+from streaming.landing.stops.truncates import without_truncates
+from streaming.landing.table_writer import TableWriter
+from streaming.plan import BatchPlan, TableResult
+from streaming.policies import TableMode
+
+
+class TableLander:
+    """Lands the rows of one table in one attempt at one micro-batch.
+
+    Args:
+        table: the landing zone's name of the table.
+        state: what the ledger knows of it; a new table has sequence 0 and no schema.
+        storage: the landing zone.
+        direct: True when the rows come straight from one partition's decoder.
+    """
+
+    def __init__(
+        self, plan: BatchPlan, source: SourceTable, table: str, state: TableState, storage: Storage, *, direct: bool
+    ) -> None:
+        self._plan = plan
+        self._table = table
+        self._before = state
+        self._direct = direct
+        self._options = plan.job.options_for(source)
+        self._history = self._options.mode is TableMode.HISTORY
+        self._sources = FeedingSources(plan, self._options, state)
+        # Of several sources each is dropped by itself.
+        self._dropped = None if self._options.merge_sources else plan.drops.get(state.source, state.dropped)
+        self._standing = StandStill(plan, state)
+        self._writer = TableWriter(plan, source, table, state, storage, self._options)
+        self._topics: dict[str, None] = {}
+        self._events = 0
+
+    @property
+    def left_out(self) -> list[BadRecord]:
+        """The events that do not land but go to the dead-letter topic; final after :meth:`finish`."""
+        return self._writer.left_out
+
+    def add(self, events: OrderedRows) -> None:
+        """Land the next events; after the event that parks the table nothing lands any more."""
+        self._events += len(events)
+        self._topics.update(dict.fromkeys(events.topics))
+        events, stop = self._sources.admit(events)
+        if stop is not None and not self._standing.is_parked:
+            self._park(events, 0, stop)
+            return
+        before = count_before(events, self._dropped, self._before.generation)
+        if before:
+            self._add(events.slice(0, before))
+        if before < len(events):
+            self._add_recreated(events.slice(before, len(events)))
+
+    def refuse(self, firsts: Sequence[OrderedRows], stop: Stop, count: int) -> None:
+        """Land nothing of the batch: park at the first of its events, before any has been added.
+
+        Args:
+            firsts: the batch's first event of each partition so far, in apply order, one in each.
+            stop: why, at the first of them.
+            count: how many events there were so far.
+        """
+        for events in firsts:
+            self._topics.update(dict.fromkeys(events.topics))
+        self._standing.refuse(firsts, stop, count, self._feeding())
+        self._events = count
+
+    def set_carry(self, topic: str, partition: int, carry: PositionCarry) -> None:
+        """The partition's running maximum after all of its events; a parked table keeps that of its last landed row."""
+        if not self._standing.is_parked:
+            self._writer.progress.set_carry(topic, partition, carry)
+
+    def finish(self) -> TableResult:
+        """Close and stage the file, if any row landed, and say what the table has become."""
+        state = self._writer.state()
+        status, parked = self._standing.outcome(state.status)
+        file, state, counts = self._writer.stage(
+            msgspec.structs.replace(
+                state, status=status, parked=parked, sources=self._sources.names, dropped=self._dropped
+            )
+        )
+        return TableResult(
+            table=self._table,
+            state=state,
+            file=file,
+            schemas=self._writer.new_schemas(),
+            direct_topics=tuple(self._topics) if self._direct else (),
+            events=self._events,
+            clamped=self._writer.clamped,
+            counts=counts,
+            left_out=dict(Counter(record.reason for record in self.left_out)),
+            filled=self._writer.filled,
+            figures=self._writer.figures,
+            notes=tuple(self._writer.notes),
+        )
+
+    def abandon(self) -> None:
+        """Drop the unfinished file of an attempt that failed."""
+        self._writer.abandon()
+
+    def _add_recreated(self, events: OrderedRows) -> None:
+        """Events from behind the place where the source dropped the table: the policies decide what they are."""
+        if self._writer.has_landed and not self._history and not self._standing.is_parked:
+            if stop := recreated_stop(events, self._options):
+                self._park(events, 0, stop)
+                return
+            self._writer.taint("the source dropped the table and made it again; the rows from before stay")
+        if self._dropped is not None and not self._standing.is_parked:
+            self._dropped = msgspec.structs.replace(self._dropped, back=True)
+        self._add(events)
+
+    def _add(self, events: OrderedRows) -> None:
+        if self._standing.is_parked:
+            self._standing.pass_over(events)
+            return
+        writer, progress = self._writer, self._writer.progress
+        writer.load.look(events)
+        stop = format_stop(events, self._options, self._before) or first_stop(
+            events,
+            self._options,
+            writer.pinned_keys,
+            writer.load.snapshot,
+            Streamed(progress.streamed, frozenset(progress.runs), self._plan.streamed_runs, progress.run_starts),
+        )
+        landed = events if stop is None else events.slice(0, stop.index)
+        landed, truncates = without_truncates(landed, self._options)
+        certain = int(truncates[0]) if len(truncates) else len(landed)
+        if certain < len(landed):
+            writer.load.end()
+        if len(landed):
+            stop = writer.write(landed, certain) or stop
+        # Counted anew: the writer's stop does not count the truncates.
+        index = len(events) if stop is None else stop.index_in(events)
+        ignored = 0 if self._history else int((events.ops[:index] == Op.TRUNCATE).sum())
+        if ignored:
+            writer.taint(f"ignored {ignored} truncate event(s)")
+        if stop is not None:
+            self._park(events, index, stop)
+
+    def _park(self, events: OrderedRows, index: int, stop: Stop) -> None:
+        self._standing.park(events, index, stop, self._feeding())
+
+    def _feeding(self) -> frozenset[str]:
+        """The topics that feed the table, so far."""
+        return self._writer.progress.topics.union(self._topics)

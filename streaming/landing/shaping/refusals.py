@@ -1,0 +1,232 @@
+"""Why the shape that the settings give a table's rows stops it at an event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+
+import numpy as np
+
+from connectors.debezium.events import Bools, SnapshotKind
+from connectors.landing_zone.ledger.state import TableState
+from connectors.landing_zone.schema import PinnedSchema
+from streaming.landing.columns import is_masked
+from streaming.landing.own_columns import displaced
+from streaming.landing.rows import OrderedRows
+from streaming.landing.shaping.expressions import ExpressionFailedError
+from streaming.landing.shaping.merged_sources import identity, identity_columns
+from streaming.landing.shaping.reshaping import Reshaped
+from streaming.landing.stops.stop import Stop
+from streaming.plan import TableOptions
+from streaming.policies import OnCastFailure, TableMode
+from streaming.sources import Source, source_of, source_text
+
+CAST_FAILURE = "cast_failure"
+UNAVAILABLE_VALUE = "unavailable_value"
+
+
+def landed_otherwise(
+    events: OrderedRows, options: TableOptions, state: TableState, forms: tuple[str, ...]
+) -> Stop | None:
+    """A table with files keeps its mode, and the form in which its keys land.
+
+    Args:
+        forms: see :func:`streaming.landing.shaping.reshaping.key_forms`.
+    """
+    if not state.sequence:
+        return None
+    if state.history != (options.mode is TableMode.HISTORY):
+        before, now = ("history", "mirror") if state.history else ("mirror", "history")
+        restart = " --restart" if state.history else ""
+        return Stop.at(
+            events,
+            0,
+            "mode_changed",
+            f"the settings ask for mode {now}, but the table's {state.sequence} files were made in mode {before}",
+            f"set the table's mode back to {before} and `cdc-bridge resume CONFIG TABLE`; or "
+            f"`cdc-bridge resync CONFIG TABLE{restart}`, which begins the table anew",
+        )
+    if state.key_forms != forms:
+        return Stop.at(
+            events,
+            0,
+            "key_form_changed",
+            "the key columns land in another form, or under another secret, than in the table's "
+            f"{state.sequence} files, so that no row would be found again",
+            "restore columns.hash, columns.encrypt and tables.secrecy and `cdc-bridge resume CONFIG TABLE`, or "
+            "`cdc-bridge resync CONFIG TABLE`",
+        )
+    return None
+
+
+def sources_alike(events: OrderedRows, options: TableOptions, known: Iterable[Source]) -> Stop | None:
+    """A source of a merged table whose rows could not be told from those of another one."""
+    mine = source_of(events.table)
+    for other in known:
+        if other != mine and identity(other, options) == identity(mine, options):
+            return Stop.at(
+                events,
+                0,
+                "sources_alike",
+                f"rows of {source_text(mine)} cannot be told from those of {source_text(other)}, which land in the "
+                "same table",
+                "list under metadata_columns what differs between them (source_database, source_schema, source_table) "
+                "and carry them with a bridge and a landing zone of their own, or give one of them another name with "
+                "tables.overrides[].naming",
+            )
+    return None
+
+
+def sources_differ(events: OrderedRows, mine: TableOptions, other: Source, others: TableOptions) -> Stop | None:
+    """A source of a merged table that the settings treat otherwise than the one which the table began with.
+
+    Rows of both land in one file, in one way; their naming may differ, since it has led to one table already.
+    """
+    named = replace(mine, schema_template=others.schema_template, table_template=others.table_template)
+    unlike = [one.name for one in fields(TableOptions) if getattr(named, one.name) != getattr(others, one.name)]
+    if not unlike:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "sources_differ",
+        f"the settings treat rows of {source_text(source_of(events.table))} otherwise ({', '.join(unlike)}) than "
+        f"those of {source_text(other)}, which land in the same table",
+        "let one entry of tables.overrides match all of them, restart, and `cdc-bridge resume CONFIG TABLE`",
+    )
+
+
+def late_stop(events: OrderedRows) -> Stop | None:
+    """The first event of a source table of which events have passed by, unless a snapshot brings them all."""
+    if events.snapshots[0] != SnapshotKind.NONE:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "included_late",
+        f"events of {source_text(source_of(events.table))} have passed by while the settings excluded it, so the rows "
+        "from before this one would be missing",
+        "`cdc-bridge resync CONFIG TABLE` for all rows; `cdc-bridge resume CONFIG TABLE` if it may begin in the middle",
+    )
+
+
+def name_stop(events: OrderedRows, options: TableOptions, schema: PinnedSchema | None) -> Stop | None:
+    """The source has a column now whose name a column of the bridge's own has had in the table so far.
+
+    The source's column would take the name over, and the same name would mean two things in one mirrored table.
+    """
+    if schema is None:
+        return None
+    names = displaced(events.rows.schema.names, options, schema)
+    if not names:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "name_taken",
+        f"the source has columns of a name that the settings give to a column of the bridge's: {', '.join(names)}",
+        "give the bridge's columns another name (soft_delete.column, metadata_prefix, add), restart, and "
+        "`cdc-bridge resume CONFIG TABLE`; the name then is the source column's, whatever the earlier rows hold in it",
+    )
+
+
+def masked_key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...]) -> Stop | None:
+    """A key column that is to land masked: rows are found by their key, so it would land in the clear.
+
+    Args:
+        keys: of the table; empty where it has none, as a history.
+    """
+    own = identity_columns(options)
+    masked = [name for name in keys if name not in own and is_masked(name, options)]
+    if not masked:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "masked_key",
+        f"the settings mask key columns, by which rows are found, so that they cannot be masked: {', '.join(masked)}",
+        "hash or encrypt them instead (columns.hash, columns.encrypt), or take them out of columns.mask if they may "
+        "land in the clear; then `cdc-bridge resync CONFIG TABLE` if anything of the table has landed, else "
+        "`cdc-bridge resume CONFIG TABLE`",
+    )
+
+
+def identity_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
+    """A source of a merged table that has a column of its own where its name is to go."""
+    taken = [name for name in identity_columns(options) if name in events.rows.schema.names]
+    if not taken:
+        return None
+    return Stop.at(
+        events,
+        0,
+        "name_taken",
+        f"the source has columns of the names that tell merged sources apart: {', '.join(taken)}",
+        "keep the columns out of the events (the connector's column.exclude.list) and "
+        "`cdc-bridge resume CONFIG TABLE`; or set another metadata_prefix and carry the sources with a bridge "
+        "and a landing zone of their own",
+    )
+
+
+def cast_stop(reshaped: Reshaped, options: TableOptions) -> Stop | None:
+    """The first event with a value that does not fit the type that the settings cast it to, if that parks."""
+    if not reshaped.misfits or options.on_cast_failure is not OnCastFailure.PARK:
+        return None
+    casts = dict(options.casts)
+    index = min(int(np.flatnonzero(mask)[0]) for mask in reshaped.misfits.values())
+    named = ", ".join(f"{name} ({casts[name]})" for name, mask in reshaped.misfits.items() if mask[index])
+    return Stop.at(
+        reshaped.events,
+        index,
+        "cast_failure",
+        f"a value does not fit the type that the settings cast it to: {named}",
+        "change the type under casts, or set policies.on_cast_failure to null to land such values as NULL; then "
+        "restart, and `cdc-bridge resume CONFIG TABLE`",
+    )
+
+
+def unavailable_stop(events: OrderedRows, missing: Mapping[str, Bools]) -> Stop:
+    """The first event with a value that the source did not send and no earlier row has.
+
+    Args:
+        missing: per column the cells without their value; at least one.
+    """
+    index = min(int(np.flatnonzero(mask)[0]) for mask in missing.values())
+    names = ", ".join(name for name, mask in missing.items() if mask[index])
+    return Stop.at(
+        events,
+        index,
+        "unavailable_value",
+        f"the source did not send the unchanged value of {names}, and no earlier row of the batch has it",
+        "set REPLICA IDENTITY FULL on the table (PostgreSQL), or choose another policies.on_unavailable",
+    )
+
+
+def key_cast_stop(reshaped: Reshaped, options: TableOptions, keys: tuple[str, ...]) -> Stop | None:
+    """The first event whose key is lost in its cast, whatever the policy says of such values."""
+    unfit = {name: mask for name, mask in reshaped.misfits.items() if name in keys}
+    if not unfit:
+        return None
+    casts = dict(options.casts)
+    index = min(int(np.flatnonzero(mask)[0]) for mask in unfit.values())
+    named = ", ".join(f"{name} ({casts[name]})" for name, mask in unfit.items() if mask[index])
+    return Stop.at(
+        reshaped.events,
+        index,
+        "cast_failure",
+        "a key does not fit the type that the settings cast it to, or would not be told from another one there "
+        f"(as 7 and 007): {named}",
+        "take the key column out of casts, or choose a type that keeps its values apart; restart, and "
+        "`cdc-bridge resync CONFIG TABLE` if anything of it has landed, else `cdc-bridge resume CONFIG TABLE`",
+    )
+
+
+def expression_stop(events: OrderedRows, error: ExpressionFailedError) -> Stop:
+    """The first event for which a computed column has no value."""
+    return Stop.at(
+        events,
+        error.row,
+        "expression",
+        f"the expression of the added column {error.column} fails: {error.detail}",
+        "correct the expression under add, so that it holds for every row (try_cast gives NULL where cast fails), "
+        "restart, and `cdc-bridge resume CONFIG TABLE`",
+    )

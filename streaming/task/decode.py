@@ -1,0 +1,203 @@
+"""Stage 1 of a micro-batch, inside an executor's Python worker: decode whole Arrow batches, land what can be landed.
+
+A topic that only one partition feeds in this batch is ordered by its offsets: its tables land right here. Rows of the
+others leave as sorted runs for stage 2 (:mod:`streaming.task.merge`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from connectors.debezium.events import BadRecord, ChangeChunk, Int64s, Op, RawRecords, SkipReason
+from connectors.debezium.headers import SeenRuns, merge_runs
+from connectors.debezium.merge_keys import PositionCarry, merge_keys
+from connectors.debezium.schema import SourceTable
+from connectors.debezium.table_change import TableChange
+from connectors.errors import BridgeError
+from connectors.landing_zone.ledger.state import TableState
+from streaming.landing.carry import partition_carry
+from streaming.landing.generation import SUPERSEDED, Beginning
+from streaming.landing.rows import OrderedRows
+from streaming.plan import BatchPlan, PartitionResult
+from streaming.sources import in_order, source_of
+from streaming.task.bad_records import settling
+from streaming.task.blobs import Blob, pack, sort_key
+from streaming.task.guarded import GuardedLander
+from streaming.task.results import blob_row, failure_row, partition_row, table_row
+from streaming.task.runs import partition_runs, trim
+from streaming.task.tables import TableDirectory
+from streaming.task.worker import Worker, worker_for
+
+
+@dataclass(frozen=True)
+class DecodeAndLand:
+    """The function that Spark calls once per task: ``df.mapInArrow(DecodeAndLand(plan), ...)``."""
+
+    plan: BatchPlan
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return decode_and_land(batches, self.plan, worker_for(self.plan.job))
+
+
+def decode_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:
+    """Decode and land the records of whole topic partitions, one partition after the other.
+
+    Args:
+        batches: columns :data:`streaming.task.runs.SOURCE_COLUMNS`; each partition contiguous and in offset order.
+
+    Yields:
+        rows of :data:`streaming.task.results.RESULT_SCHEMA`; after an error, one failure row and nothing else.
+    """
+    directory = TableDirectory(plan)
+    partition: _Partition | None = None
+    try:
+        for records in partition_runs(batches):
+            if partition is not None and not partition.continues(records):
+                yield from partition.finish()
+                partition = None
+            if partition is None:
+                partition = _Partition(records.topic, records.partition, plan, worker, directory)
+            yield from partition.add(records)
+        if partition is not None:
+            yield from partition.finish()
+            partition = None
+    except BridgeError as error:
+        yield failure_row(error)
+    finally:
+        if partition is not None:
+            partition.abandon()
+
+
+@dataclass
+class _Counts:
+    records: int = 0
+    skipped: Counter[SkipReason] = field(default_factory=Counter)
+    bad: Counter[str] = field(default_factory=Counter)
+    epochs: int = 0
+    superseded: int = 0
+    table_changes: list[TableChange] = field(default_factory=list)
+    excluded: set[SourceTable] = field(default_factory=set)
+    runs: SeenRuns = field(default_factory=dict)
+    ops: Counter[int] = field(default_factory=Counter)
+    oldest_ms: int = 0
+    newest_ms: int = 0
+
+    def add(self, records: RawRecords) -> None:
+        oldest, newest = int(records.timestamps.min()), int(records.timestamps.max())
+        self.oldest_ms = min(oldest, self.oldest_ms) if self.records else oldest
+        self.newest_ms = max(newest, self.newest_ms)
+        self.records += len(records)
+
+
+class _Partition:
+    """One topic partition's records in one task: its tables' landers, or its runs on their way to a merge."""
+
+    def __init__(self, topic: str, partition: int, plan: BatchPlan, worker: Worker, directory: TableDirectory) -> None:
+        self._topic = topic
+        self._partition = partition
+        self._plan = plan
+        self._worker = worker
+        self._directory = directory
+        self._merges = plan.topics[topic].merges
+        self._start, self._end = plan.topics[topic].ranges.get(partition, (0, 0))
+        self._settle_all = settling(worker, again=plan.only is not None)
+        self._landers: dict[str, GuardedLander] = {}
+        self._carries: dict[str, PositionCarry] = {}
+        self._beginnings: dict[SourceTable, Beginning] = {}
+        self._counts = _Counts()
+
+    def continues(self, records: RawRecords) -> bool:
+        return (records.topic, records.partition) == (self._topic, self._partition)
+
+    def add(self, records: RawRecords) -> Iterator[pa.RecordBatch]:
+        """Decode the next records of this partition; yields runs if its tables are merged elsewhere."""
+        fresh = trim(records, self._start, self._end)
+        if fresh is None:
+            return
+        decoded = self._worker.decoder.decode(fresh)
+        self._counts.add(fresh)
+        self._counts.skipped.update(decoded.skipped)
+        self._counts.table_changes += decoded.table_changes
+        self._counts.excluded |= decoded.excluded
+        merge_runs(self._counts.runs, decoded.runs)
+        self._settle(decoded.bad)
+        for chunk in decoded.chunks:
+            self._counts.ops.update(dict(enumerate(np.bincount(chunk.ops, minlength=len(Op)).tolist())))
+            yield from self._place(chunk)
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        """Close the landers and report what the records came to."""
+        for merged, lander in self._landers.items():
+            lander.set_carry(self._topic, self._partition, self._carries[merged])
+            result = lander.finish()
+            self._settle(lander.left_out)
+            yield table_row(result)
+        skipped = {reason.value: count for reason, count in self._counts.skipped.items()}
+        if self._counts.superseded:
+            skipped[SUPERSEDED] = self._counts.superseded
+        yield partition_row(
+            PartitionResult(
+                topic=self._topic,
+                partition=self._partition,
+                records=self._counts.records,
+                skipped=dict(sorted(skipped.items())),
+                bad=dict(sorted(self._counts.bad.items())),
+                epochs=self._counts.epochs,
+                table_changes=tuple(self._counts.table_changes),
+                passed_over=in_order(source_of(table) for table in self._counts.excluded),
+                runs=self._counts.runs,
+                ops={Op(op).name.lower(): count for op, count in sorted(self._counts.ops.items()) if count},
+                oldest_ms=self._counts.oldest_ms,
+                newest_ms=self._counts.newest_ms,
+            )
+        )
+
+    def abandon(self) -> None:
+        for lander in self._landers.values():
+            lander.abandon()
+
+    def _place(self, chunk: ChangeChunk) -> Iterator[pa.RecordBatch]:
+        table, state = self._directory.find(chunk.table)
+        if not self._plan.lands(state):
+            return
+        merged = self._directory.merge_name(chunk.table)
+        known = state.partitions.get(self._topic, {}).get(self._partition)
+        carry = self._carries.get(merged) or partition_carry(known)
+        kept = self._belonging(chunk, state)
+        if kept is not None and not len(kept):
+            return
+        chosen = slice(None) if kept is None else kept
+        keys, carry, opened = merge_keys(
+            chunk.positions[chosen], chunk.snapshots[chosen], carry, self._plan.job.lasting_fall
+        )
+        self._carries[merged] = carry
+        self._counts.epochs += opened
+        rows = OrderedRows.of_chunk(chunk, keys) if kept is None else OrderedRows.of_some(chunk, kept, keys)
+        if self._merges:
+            blob = Blob(rows, self._topic, self._partition, carry)
+            yield blob_row(merged, sort_key(rows, 0), pack(blob))
+            return
+        lander = self._landers.get(merged)
+        if lander is None:
+            lander = GuardedLander(self._plan, chunk.table, table, state, self._worker.zone, direct=True)
+            self._landers[merged] = lander
+        lander.add(rows)
+
+    def _belonging(self, chunk: ChangeChunk, state: TableState) -> Int64s | None:
+        """The events of the table's present generation; None for all. The others count as superseded."""
+        beginning = self._beginnings.get(chunk.table)
+        if beginning is None:
+            beginning = self._beginnings[chunk.table] = Beginning(state, self._topic, self._partition)
+        kept = beginning.belonging(chunk)
+        if kept is not None:
+            self._counts.superseded += len(chunk) - len(kept)
+        return kept
+
+    def _settle(self, bad: list[BadRecord]) -> None:
+        self._counts.bad.update(record.reason for record in bad)
+        self._settle_all(bad)

@@ -1,0 +1,62 @@
+"""Which landing-zone table a source table is, and what the ledger knows of it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from connectors.debezium.schema import SourceTable
+from connectors.landing_zone.layout import table_of_folder
+from connectors.landing_zone.ledger.state import TableState
+from connectors.landing_zone.naming import TableNaming, folder_of
+from streaming.landing.files import column_separator, file_extension
+from streaming.plan import BatchPlan
+from streaming.sources import source_of
+
+
+class TableDirectory:
+    """Finds tables by their source's name: the ledger's first, else by the naming templates."""
+
+    def __init__(self, plan: BatchPlan) -> None:
+        self._plan = plan
+        self._by_source = plan.by_source()
+        self._found: dict[SourceTable, tuple[str, TableState]] = {}
+
+    def find(self, source: SourceTable) -> tuple[str, TableState]:
+        """The landing zone's name of the table and its state; a new table's state has sequence 0."""
+        known = self._found.get(source)
+        if known is None:
+            known = self._found[source] = self._look_up(source)
+        return known
+
+    def merge_name(self, source: SourceTable) -> str:
+        """What keeps a table's runs together on their way to a merge, and apart from all others.
+
+        Two source tables of one name must not mix, unless the settings say that they land together.
+        """
+        name, state = self.find(source)
+        return name if state.sources else f"{name} {source.database}.{source}"
+
+    def _look_up(self, source: SourceTable) -> tuple[str, TableState]:
+        identity = source_of(source)
+        options = self._plan.job.options_for(source)
+        extension, separator = file_extension(options), column_separator(options)
+        name = self._by_source.get(identity)
+        if name is not None:
+            known = self._plan.tables[name]
+            # Without a file, nobody has been told of a format yet.
+            if known.sequence:
+                return name, known
+            return name, msgspec.structs.replace(known, extension=extension, column_separator=separator)
+        naming = TableNaming(options.schema_template, options.table_template)
+        folder = folder_of(naming, source.database, source.schema, source.name)
+        name = table_of_folder(folder)
+        shared = self._plan.tables.get(name)
+        if options.merge_sources and shared is not None and shared.sources:
+            return name, shared
+        return name, TableState(
+            source=identity,
+            folder=folder,
+            extension=extension,
+            column_separator=separator,
+            sources=(identity,) if options.merge_sources else (),
+        )
