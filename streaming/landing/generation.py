@@ -92,7 +92,8 @@ class Beginning:
 
     def __init__(self, state: TableState, topic: str, partition: int) -> None:
         begun = partition in state.partitions.get(topic, {})
-        self._start = state.starts.get(topic, {}).get(partition, 0)
+        bounds = (state.starts, state.landed_to)
+        self._start = max(bound.get(topic, {}).get(partition, 0) for bound in bounds)
         self._first_run = "" if begun else state.first_run
         self._first_ms = state.first_ms
         self._first_position = state.first_position

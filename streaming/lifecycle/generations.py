@@ -231,6 +231,7 @@ def _next_generation(table: TableState) -> TableState:
         rows={},
         loaded="",
         starts={},
+        landed_to={},
         first_run="",
         first_ms=0,
         first_position="",

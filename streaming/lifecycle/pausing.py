@@ -12,6 +12,7 @@ from connectors.errors import BridgeError
 from connectors.landing_zone.backoff import persist
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.lost import UNPROVEN
 from connectors.landing_zone.ledger.state import LedgerState, Parked, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.recovery import inspect_table, recover
 from connectors.landing_zone.requests import Answer, Request
@@ -151,6 +152,12 @@ class Resume:
                 request,
                 f"{name} has no folder of its own: {parked.message}",
                 "carry it with a bridge and a zone of its own, or under a name of its own in a new zone",
+            )
+        if parked.reason == UNPROVEN:
+            return refused(
+                request,
+                f"nobody knows what {name} has landed: {parked.message}",
+                f"`cdc-bridge resync CONFIG {name}`",
             )
         if table.rebuild is not None and _incomplete(table.rebuild, parked):
             return refused(

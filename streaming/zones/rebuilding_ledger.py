@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from connectors.kafka.topics import Admin, TopicDescription, describe_topics
 from connectors.landing_zone.errors import LedgerCorruptError, LedgerWholeError
 from connectors.landing_zone.ledger.apply import Stamp
 from connectors.landing_zone.ledger.lost import RebuiltLedger, rebuilt_ledger
@@ -21,7 +20,6 @@ from connectors.landing_zone.ledger.lost_table import FoundTable, Proof
 from connectors.landing_zone.ledger.owner import read_owner
 from connectors.landing_zone.ledger.remains import newest_copy, put_in_place
 from connectors.landing_zone.storage.protocol import Storage
-from streaming.kafka_options import kafka_config, subscription
 from streaming.settings import BridgeSettings
 from streaming.wording import count_text
 from streaming.zones.reading import THREADS, head_state, require_own, state_storage, zone_storage
@@ -69,30 +67,26 @@ def rebuild_ledger(
     settings: BridgeSettings,
     *,
     look_only: bool,
-    describe: Callable[[], Mapping[str, TopicDescription]] | None = None,
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
 ) -> LedgerRebuild:
     """Make the ledger again, from the newest copy of its state and the footers of the tables' last files.
 
     Args:
         look_only: find out what it would be, and write nothing.
-        describe: Kafka's subscribed topics; asks Kafka by default.
 
     Raises:
         LedgerWholeError: the ledger is not lost.
         ZoneOwnedError: the state storage has the ledger of another zone.
         LedgerFormatError: a newer release has written the ledger.
         InvalidZoneError: no ledger has ever owned the zone.
-        Transient: Kafka or a storage does not answer.
+        Transient: a storage does not answer.
     """
     zone, state = zone_storage(settings), state_storage(settings)
     _require_lost(zone, state)
     owner = read_owner(zone)
     copy = None if owner is None else newest_copy(zone, state, owner.ledger_id)
-    present = describe() if describe is not None else _describe(settings)
-    earliest = {topic: {number: span[0] for number, span in one.partitions.items()} for topic, one in present.items()}
     with tempfile.TemporaryDirectory(prefix="cdc-bridge-ledger-") as work:
-        rebuilt = rebuilt_ledger(zone, copy, earliest=earliest, work=Path(work), threads=THREADS)
+        rebuilt = rebuilt_ledger(zone, copy, work=Path(work), threads=THREADS)
     if look_only:
         return LedgerRebuild(rebuilt, None)
     stamp = Stamp(writer="cdc-bridge ledger rebuild", host=socket.gethostname(), attempt=1, written_ms=now_ms())
@@ -115,10 +109,6 @@ def _require_lost(zone: Storage, state: Storage) -> None:
     )
 
 
-def _describe(settings: BridgeSettings) -> Mapping[str, TopicDescription]:
-    return describe_topics(Admin(kafka_config(settings)), subscription(settings))
-
-
 def show_rebuild(done: LedgerRebuild, console: Console) -> None:
     """Print the tables, what each rests on, and where the ledger goes on."""
     shown = Table(box=None, pad_edge=False, header_style="bold")
@@ -134,7 +124,11 @@ def summary_text(done: LedgerRebuild) -> str:
     """One line: what it rests on, how many tables stand still, and what was written."""
     still = sum(needs_person(one) for one in done.rebuilt.tables)
     copied = done.rebuilt.copied
-    ground = "no copy of the ledger was found" if copied is None else f"from the copy of version {copied}"
+    ground = (
+        "no copy of the ledger was found, so nothing is proven"
+        if copied is None
+        else f"from the copy of version {copied}"
+    )
     counted = f"{count_text(len(done.rebuilt.tables), 'table')}, {still} of them need a person"
     if done.written is None:
         return f"{counted}; {ground}; nothing was written"
@@ -148,7 +142,7 @@ def needs_person(one: FoundTable) -> bool:
 
 
 def _proof_text(proof: Proof) -> str:
-    return {Proof.COPY: "the ledger's copy", Proof.FOOTER: "its last file", Proof.NONE: "-"}[proof]
+    return {Proof.COPY: "the ledger's copy", Proof.FOOTER: "copy and last file", Proof.NONE: "-"}[proof]
 
 
 def _outcome_text(one: FoundTable) -> str:

@@ -80,6 +80,7 @@ class PlainJob:
         arrow_rows: rows of an Arrow batch, which may straddle partitions.
         dead_letters: takes the records that are set aside.
         schemas: the schema registry; None where no record is Avro.
+        copies: whether the zone gets copies of the ledger's state.
         read: the topics of each range that was read beside the stream.
     """
 
@@ -90,12 +91,13 @@ class PlainJob:
     arrow_rows: int = 3
     dead_letters: DeadLetterProducer | None = None
     schemas: SchemaLookup | None = None
+    copies: bool = False
     read: list[set[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.zone = LocalStorage(self.folder / "zone")
         self.state = LocalStorage(self.folder / "state")
-        self.ledger = Ledger.open(self.state, now_ms=lambda: 0)
+        self.ledger = Ledger.open(self.state, now_ms=lambda: 0, zone=self.zone if self.copies else None)
         self.ledger.claim("run", "host")
         self._worker = Worker(self.job, Decoder(self.job.decode, self.schemas), self.zone, self.dead_letters)
         self._publisher = ZonePublisher(Publisher(self.zone, threads=1), self.job)

@@ -26,6 +26,7 @@ from connectors.landing_zone.errors import (
     PathNotFoundError,
 )
 from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, commit_version
+from connectors.landing_zone.ledger.copying import COPY_EVERY_MS, changes_ground
 from connectors.landing_zone.ledger.draft import Draft, check
 from connectors.landing_zone.ledger.history import rebuild
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState, Version
@@ -40,7 +41,7 @@ from connectors.landing_zone.ledger.version_file import (
 from connectors.landing_zone.storage.protocol import Storage
 
 SNAPSHOT_COPY = "_cdc_bridge_snapshot.json"
-"""In the zone's root: the whole state at the last snapshot, a hint for whoever has lost the ledger."""
+"""In the zone's root: the whole state some versions ago, for whoever has lost the ledger (:mod:`.copying`)."""
 
 CLAIM_ATTEMPTS = 10
 
@@ -70,6 +71,7 @@ class Ledger:
         self._sleep = sleep
         self._claim: tuple[str, str, int] | None = None
         self._attempt = 0
+        self._copied_ms: int | None = None
 
     @classmethod
     def open(
@@ -85,7 +87,7 @@ class Ledger:
         Args:
             state: storage that every possible driver shares; the versions are in its folder ``ledger``.
             now_ms: wall clock, milliseconds since 1970; for people and pruning only.
-            zone: gets a copy of each snapshot (:data:`SNAPSHOT_COPY`); None for no copies.
+            zone: gets copies of the state (:data:`SNAPSHOT_COPY`); None for no copies.
             sleep: waits so many seconds before a request is repeated.
 
         Raises:
@@ -194,12 +196,20 @@ class Ledger:
 
     def _adopt(self, version: Version) -> None:
         persist(lambda: self._check_slot(version.version), sleep=self._sleep)
-        self._state = apply(self._state, version)
-        if version.snapshot is not None and self._zone is not None:
-            try:
-                self._zone.put(SNAPSHOT_COPY, encode(version.snapshot))
-            except Transient as error:
-                _log.warning("the copy of the ledger's snapshot was not written, the next one will be: %s", error)
+        before, self._state = self._state, apply(self._state, version)
+        late = self._copied_ms is not None and version.written_ms - self._copied_ms >= COPY_EVERY_MS
+        if late or changes_ground(version, before, self._state):
+            self._copied_ms = None
+        if self._zone is not None and self._copied_ms is None:
+            self._copy(self._zone, version.written_ms)
+
+    def _copy(self, zone: Storage, written_ms: int) -> None:
+        try:
+            zone.put(SNAPSHOT_COPY, encode(self._state))
+        except Transient as error:
+            _log.warning("the copy of the ledger's state was not written, the next version's will be: %s", error)
+        else:
+            self._copied_ms = written_ms
 
     def _check_slot(self, number: int) -> None:
         """The predecessor is still there, so this slot was not one that pruning had emptied."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import hashlib
 import tempfile
@@ -14,12 +15,14 @@ from msgspec.structs import replace
 from connectors.landing_zone.errors import InvalidZoneError, PathNotFoundError
 from connectors.landing_zone.footer import Footer, read_footer_and_rows
 from connectors.landing_zone.layout import table_of_folder
-from connectors.landing_zone.ledger.state import LedgerState, TableState
+from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
 from connectors.landing_zone.published import PublishedFiles, published_files
 from connectors.landing_zone.storage.protocol import Storage
 
 Offsets = dict[str, dict[int, int]]
 """By topic and partition."""
+
+_LANDING = (TableStatus.LOADING, TableStatus.STREAMING)
 
 _STATE = msgspec.json.Decoder(TableState)
 """Made before there is any thread, see :mod:`connectors.landing_zone.ledger.version_file`."""
@@ -31,9 +34,9 @@ class Proof(enum.StrEnum):
     COPY = "copy"
     """The copy of the ledger's state: the folder has not gone on since."""
     FOOTER = "footer"
-    """The footer of the table's last file."""
+    """The copy, and the footer of the table's last file for how far it has come."""
     NONE = "none"
-    """Neither: the table stands still, or is not known to the ledger any more."""
+    """Neither proves it: the table stands still, or is not known to the ledger any more."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class FoundTable:
         last: the highest number seen; 0 for none.
         state: as it goes on; None where there is no ground for one.
         why: why it cannot go on by itself; empty where it can.
-        footer: of the last file, where that is what the state was taken from.
+        footer: of the last file, where the state is taken from it.
     """
 
     name: str
@@ -55,6 +58,16 @@ class FoundTable:
     state: TableState | None = None
     why: str = ""
     footer: Footer | None = None
+
+
+@dataclass(frozen=True)
+class _LastFile:
+    """A table's last file: digest and rows, and its footer or why it has none."""
+
+    sha256: str
+    rows: int = 0
+    footer: Footer | None = None
+    why: str = ""
 
 
 def found_table(zone: Storage, folder: str, known: str | None, base: LedgerState, work: Path) -> FoundTable | None:
@@ -77,27 +90,44 @@ def found_table(zone: Storage, folder: str, known: str | None, base: LedgerState
         name = known or str(table_of_folder(folder))
     except InvalidZoneError as error:
         return FoundTable(folder, folder, last, Proof.NONE, why=error.message)
-    read = _footer(zone, files, last, work)
-    if isinstance(read, str):
-        if copied is not None and last <= copied.sequence:
+    file = _last_file(zone, files, last, work)
+    unproven = None if copied is None else replace(copied, sequence=max(last, copied.sequence))
+    if file.footer is None:
+        if copied is not None and (last < copied.sequence or file.sha256 == _digest_of(copied, name, base)):
+            # Where the copy's own last file is not there, the next start says so.
             return FoundTable(name, folder, last, Proof.COPY, copied)
-        return FoundTable(name, folder, last, Proof.NONE, _numbered(copied, last), read)
-    footer, sha256, rows = read
-    if copied is not None and footer.generation <= copied.generation and last <= copied.sequence:
-        # Where the copy's own last file is not there, the next start says so.
-        return FoundTable(name, folder, last, Proof.COPY, copied)
-    if (footer.table, footer.sequence) != (name, last):
-        why = f"file {last} says that it is file {footer.sequence} of {footer.table}"
-        return FoundTable(name, folder, last, Proof.NONE, _numbered(copied, last), why)
-    return FoundTable(name, folder, last, Proof.FOOTER, _from_footer(footer, copied, sha256, rows), footer=footer)
+        return FoundTable(name, folder, last, Proof.NONE, unproven, file.why)
+    if (file.footer.table, file.footer.sequence) != (name, last):
+        why = f"file {last} says that it is file {file.footer.sequence} of {file.footer.table}"
+        return FoundTable(name, folder, last, Proof.NONE, unproven, why)
+    return _told(FoundTable(name, folder, last, Proof.FOOTER, footer=file.footer), file.footer, copied, file)
 
 
-def _numbered(copied: TableState | None, last: int) -> TableState | None:
-    return None if copied is None else replace(copied, sequence=max(last, copied.sequence))
+def _told(found: FoundTable, footer: Footer, copied: TableState | None, file: _LastFile) -> FoundTable:
+    """The table whose last file tells of itself, beside what the copy says of it."""
+    carried = _from_footer(footer, copied, file)
+    if copied is None:
+        return dataclasses.replace(found, proof=Proof.NONE, state=carried, why="the ledger's copy does not know it")
+    if footer.generation != copied.generation:
+        if found.last <= copied.sequence and footer.generation < copied.generation:
+            return dataclasses.replace(found, proof=Proof.COPY, state=copied, footer=None)
+        why = "it began anew after the ledger's copy"
+        return dataclasses.replace(found, proof=Proof.NONE, state=carried, why=why)
+    if found.last <= copied.sequence:
+        return dataclasses.replace(found, proof=Proof.COPY, state=copied, footer=None)
+    if copied.status not in _LANDING or carried.status not in _LANDING:
+        why = f"it was {copied.status.value.replace('_', ' ')} at the ledger's copy, and has landed more since"
+        return dataclasses.replace(found, proof=Proof.NONE, state=carried, why=why)
+    return dataclasses.replace(found, state=carried)
 
 
-def _footer(zone: Storage, files: PublishedFiles, number: int, work: Path) -> tuple[Footer, str, int] | str:
-    """The footer of a numbered file, the digest of its bytes and its rows; or why it has none."""
+def _digest_of(copied: TableState, name: str, base: LedgerState) -> str:
+    """Digest of the last file that the copy knows of."""
+    pending = base.pending.get(name)
+    return copied.sha256 if pending is None else pending.sha256
+
+
+def _last_file(zone: Storage, files: PublishedFiles, number: int, work: Path) -> _LastFile:
     digest = hashlib.sha256()
     with tempfile.NamedTemporaryFile(dir=work) as local:
         try:
@@ -105,29 +135,31 @@ def _footer(zone: Storage, files: PublishedFiles, number: int, work: Path) -> tu
                 digest.update(chunk)
                 local.write(chunk)
         except PathNotFoundError:
-            return f"file {number} was moved while it was read; make the ledger again"
+            return _LastFile("", why=f"file {number} was moved while it was read; make the ledger again")
         local.flush()
         try:
             footer, rows = read_footer_and_rows(Path(local.name))
         except InvalidZoneError as error:
-            return f"file {number} does not say where it belongs: {error.message}"
-        return footer, digest.hexdigest(), rows
+            why = f"file {number} does not say where it belongs: {error.message}"
+            return _LastFile(digest.hexdigest(), why=why)
+        return _LastFile(digest.hexdigest(), rows, footer)
 
 
-def _from_footer(footer: Footer, copied: TableState | None, sha256: str, rows: int) -> TableState:
-    """The state of a table after the file with this footer; what only people look at stays as the copy has it."""
+def _from_footer(footer: Footer, copied: TableState | None, file: _LastFile) -> TableState:
+    """The state of a table after the file with this footer; what no footer says stays as the copy has it."""
     carried = _STATE.decode(footer.state)
-    starts = {topic: {**carried.starts.get(topic, {}), **ends} for topic, ends in ends_of(footer).items()}
     told = copied or carried
     return replace(
         carried,
         generation=footer.generation,
         sequence=int(footer.sequence),
         schema=str(footer.schema.fingerprint),
-        sha256=sha256,
-        starts={**carried.starts, **starts},
-        rows=told.rows or {"": rows},
+        sha256=file.sha256,
+        landed_to=ends_of(footer),
+        rows=told.rows or {"": file.rows},
+        rebuild=told.rebuild,
         heard_ms=told.heard_ms,
+        doubt_ms=told.doubt_ms,
         gone=told.gone,
         ignored_values=told.ignored_values,
         late=told.late,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from connectors.landing_zone.errors import LedgerCorruptError, LedgerWholeError, PathNotFoundError
 from connectors.landing_zone.ledger.apply import Stamp, claim_version
 from connectors.landing_zone.ledger.history import rebuild
 from connectors.landing_zone.ledger.log import SNAPSHOT_COPY
-from connectors.landing_zone.ledger.lost import copied_state
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.ledger.version_file import FOLDER, all_version_numbers, encode, path_of
 from connectors.landing_zone.storage.protocol import Storage
@@ -24,7 +25,7 @@ def newest_copy(zone: Storage, state: Storage, ledger_id: str) -> LedgerState | 
         LedgerFormatError: a newer release has written the ledger.
         Transient: a storage failed.
     """
-    found = [one for one in (_last_readable(state), _zone_copy(zone, ledger_id)) if one is not None]
+    found = [one for one in (_last_readable(state), _zone_copy(zone)) if one is not None]
     return max((one for one in found if one.ledger_id == ledger_id), key=lambda one: one.version, default=None)
 
 
@@ -66,8 +67,8 @@ def _last_readable(state: Storage) -> LedgerState | None:
     return None
 
 
-def _zone_copy(zone: Storage, ledger_id: str) -> LedgerState | None:
+def _zone_copy(zone: Storage) -> LedgerState | None:
     try:
-        return copied_state(zone.read(SNAPSHOT_COPY), ledger_id)
-    except PathNotFoundError:
+        return msgspec.json.decode(zone.read(SNAPSHOT_COPY), type=LedgerState)
+    except (PathNotFoundError, msgspec.DecodeError):
         return None

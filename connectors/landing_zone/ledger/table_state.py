@@ -163,6 +163,8 @@ class TableState(msgspec.Struct, frozen=True):
             there may be in the snapshot.
         starts: first offset of this generation per topic and partition; the effect of what came before is in the rows
             that a rebuild has filled the table with. Partitions that are not named have no such bound.
+        landed_to: first offset per topic and partition that this generation has not landed, where the ledger was made
+            again and reads records once more that lie before it.
         first_run: the connector run whose first event begins this generation in each partition; empty for any.
         first_ms: time at the source of the event that began this generation, where ``first_run`` is set; milliseconds.
         first_position: log position of that event as two hexadecimal words; empty where positions cannot be compared
@@ -203,6 +205,7 @@ class TableState(msgspec.Struct, frozen=True):
     run_starts: dict[str, RunStart] = {}
     loaded: str = ""
     starts: dict[str, dict[int, int]] = {}
+    landed_to: dict[str, dict[int, int]] = {}
     first_run: str = ""
     first_ms: int = 0
     first_position: str = ""

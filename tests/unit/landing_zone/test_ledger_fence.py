@@ -119,11 +119,11 @@ def test_a_driver_that_wakes_up_after_the_ledger_was_made_again_is_fenced_and_le
     sleeper = claimed(state, "run-1")
     ensure_owner(zone, sleeper.state.ledger_id, "shop")
     state.delete(path_of(1))
-    made = rebuilt_ledger(zone, None, earliest={}, work=Path())
+    made = rebuilt_ledger(zone, None, work=Path())
     put_in_place(state, made.state, Stamp("rebuild", "host", 1, NOON_MS))
 
-    with pytest.raises(FencedError, match="rebuild on host, by version 1001"):
+    with pytest.raises(FencedError, match="rebuild on host, by version 1000001"):
         sleeper.commit(batch(1, 0, 3))
 
-    assert version_numbers(state) == [1_001]
-    assert claimed(state, "run-2").state.version == 1_002
+    assert version_numbers(state) == [1_000_001]
+    assert claimed(state, "run-2").state.version == 1_000_002

@@ -107,4 +107,4 @@ def test_a_copy_that_cannot_be_written_does_not_undo_the_commit(caplog: pytest.L
     ledger = opened(MemoryStorage(), zone=zone)
 
     assert ledger.claim("run-1", "host").version == 1
-    assert "the copy of the ledger's snapshot was not written, the next one will be" in caplog.text
+    assert "the copy of the ledger's state was not written, the next version's will be" in caplog.text

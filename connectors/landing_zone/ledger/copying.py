@@ -1,0 +1,55 @@
+"""When the copy of the ledger's state in the zone is written anew: what a lost ledger is made again from.
+
+Each landing file says itself how far its table has come, so the copy may lie behind in that. It may not in anything
+that no file says: which topics, partitions and tables there are, in which state, and what people and policies have
+decided. So it follows whenever one of these changes, and now and then.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from connectors.landing_zone.ledger.state import LedgerState, TableState, Version
+
+COPY_EVERY_MS = 3_600_000
+"""A copy that lies further behind is written anew with the next version."""
+
+
+def changes_ground(version: Version, before: LedgerState, after: LedgerState) -> bool:
+    """Whether the version changes what no landing file says.
+
+    Args:
+        before, after: the states that it leads from and to.
+    """
+    if version.snapshot is not None or version.passed_over or version.handled or version.merging:
+        return True
+    for topic in version.planned:
+        known, now = before.topics.get(topic), after.topics[topic]
+        if known is None or known.id != now.id or known.partitions.keys() != now.partitions.keys():
+            return True
+    return any(_ground(before.tables.get(name)) != _ground(after.tables[name]) for name in version.tables)
+
+
+def _ground(table: TableState | None) -> TableState | None:
+    """The table without what its files' footers say, and without figures for people."""
+    if table is None:
+        return None
+    parked = None if table.parked is None else replace(table.parked, skipped=0)
+    return replace(
+        table,
+        parked=parked,
+        sequence=0,
+        schema="",
+        snapshot=None,
+        partitions={topic: dict.fromkeys(partitions) for topic, partitions in table.partitions.items()},
+        rows={},
+        streamed_runs=(),
+        run_starts={},
+        loaded="",
+        ignored_values=0,
+        replayed={},
+        late=0,
+        dead_letters=0,
+        source_ms=0,
+        sha256="",
+    )
