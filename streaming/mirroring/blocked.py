@@ -6,9 +6,18 @@ table's folder decides whether it is blocked; what Fabric tells only helps to sa
 
 from __future__ import annotations
 
-from connectors.fabric.status import MirroringStatus, TableMirroring
+from connectors.fabric.status import MirroringStatus, TableMirroring, TableState, table_state
 from streaming.mirroring.progress import Progress
-from streaming.mirroring.trouble import REBUILD, Cause, Trouble, mirror_trouble, table_trouble
+from streaming.mirroring.trouble import (
+    CAPACITY,
+    LOADED,
+    NOT_BEGUN,
+    REBUILD,
+    Cause,
+    Trouble,
+    mirror_trouble,
+    table_trouble,
+)
 from streaming.wording import count_text, moment_text, seconds_text
 
 TITLE = "Blocked"
@@ -21,22 +30,32 @@ def is_blocked(progress: Progress, after_ms: int) -> bool:
 
 
 def blocked(
-    progress: Progress, after_ms: int, status: MirroringStatus | None, told: TableMirroring | None
+    progress: Progress,
+    after_ms: int,
+    status: MirroringStatus | None,
+    told: TableMirroring | None,
+    *,
+    begun: bool = True,
+    moving: bool = True,
 ) -> Trouble | None:
     """Why a table is blocked, as far as the zone and Fabric show it; None where it is not.
 
     Args:
         after_ms: ``fabric.blocked_after``.
         status: what Fabric told; None where it told nothing. told: of this table, None where it is not listed.
+        begun: whether mirroring has; moving: whether any table was seen to move within ``after_ms``.
     """
     if not is_blocked(progress, after_ms):
         return None
-    cause, why, remedy = _cause(progress, status, told)
+    cause, why, remedy = _cause(progress, status, told, begun, moving)
     return Trouble(cause, TITLE, f"{_waiting(progress)}; {why}", remedy)
 
 
-def _cause(progress: Progress, status: MirroringStatus | None, told: TableMirroring | None) -> tuple[Cause, str, str]:
+def _cause(
+    progress: Progress, status: MirroringStatus | None, told: TableMirroring | None, begun: bool, moving: bool
+) -> tuple[Cause, str, str]:
     of_mirror = None if status is None else mirror_trouble(status.database, progress.looked_ms)
+    of_mirror = of_mirror if begun else NOT_BEGUN
     if of_mirror is not None:
         return Cause.MIRROR, f"{of_mirror.title}: {of_mirror.message}", of_mirror.remedy
     of_table = None if told is None else table_trouble(told)
@@ -48,12 +67,16 @@ def _cause(progress: Progress, status: MirroringStatus | None, told: TableMirror
         return Cause.BAD_FILE, progress.first.fault, REBUILD
     if status is not None and told is None:
         return Cause.UNKNOWN_TABLE, "Fabric does not list the table", _OTHER_ZONE
+    remedy = REBUILD if moving else CAPACITY
     if told is None:
-        return Cause.SILENT, "Fabric does not tell why", REBUILD
+        return Cause.SILENT, "Fabric does not tell why", remedy
+    if table_state(told.state) in _LOADING:
+        remedy = LOADED
     worked = f", last worked on it at {moment_text(told.synced_ms)}" if told.synced_ms else ""
-    return Cause.SILENT, f"Fabric calls it {told.state}{worked} and tells no error", REBUILD
+    return Cause.SILENT, f"Fabric calls it {told.state}{worked} and tells no error", remedy
 
 
+_LOADING = frozenset({TableState.INITIALIZED, TableState.SNAPSHOTTING, TableState.RESEEDING})
 _OTHER_ZONE = (
     "check that landing_zone.url leads to the landing zone of the mirrored database that is asked, and that it has no "
     f"more than the 1,000 tables that Fabric allows. Where both is so: {REBUILD}"

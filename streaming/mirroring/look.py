@@ -1,8 +1,9 @@
 """One look at mirroring: Fabric is asked, then the folders are listed in which something may have happened.
 
 A listing is a request that OneLake bills, so a folder is listed only while files of it wait or have come, and of those
-at most so many per look, beginning with the ones that were not listed for longest. A table of which everything has been
-taken in costs nothing until its next file.
+at most so many per look, beginning with the ones that were not tried for longest. A table of which everything has been
+taken in costs nothing until its next file. A folder that cannot be listed does not keep the others from their turn;
+after a few of them it is the storage that does not answer, and the look ends.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from streaming.zones.reading import reading_storage
 
 KEPT_MS = 600_000
 """How long what Fabric told stays known while it does not answer."""
+
+LISTINGS_FAILED = 3
+"""Folders that cannot be listed after which a look lists no more."""
 
 _WITHOUT_FOLDER = frozenset({TableStatus.DELETING, TableStatus.CLEARED})
 
@@ -57,28 +61,37 @@ def look(source: MirroringSource, state: LedgerState, before: MirroringView | No
     told, told_ms = _told(source.asking.ask(), before, now_ms)
     by_name = {} if told.status is None else tables_told(told.status)
     tables = {name: told_of(name, by_name) for name in state.tables}
+    synced_ms = {name: _synced_ms(told, table) for name, table in tables.items()}
     known = dict(_progress(before, state))
     folders_ms = 0 if before is None else before.folders_ms
-    failure = None
-    for name, published in _due(state, known)[: source.listings]:
+    tried_ms = {name: then for name, then in (before.tried_ms if before else {}).items() if name in state.tables}
+    failures: list[BridgeError] = []
+    for name, published in _due(state, known, tried_ms, synced_ms)[: source.listings]:
+        tried_ms[name] = now_ms
         try:
             lying = lying_files(source.zone, published.folder)
         except BridgeError as error:
-            failure = error
-            break
-        folders_ms = now_ms
-        if lying is None:
-            known.pop(name, None)
+            failures.append(error)
+            if len(failures) >= LISTINGS_FAILED:
+                break
             continue
-        synced_ms = _synced_ms(told, tables[name])
-        known[name] = progressed(known.get(name), published, lying, synced_ms, now_ms)
+        folders_ms = now_ms
+        if lying is not None:
+            known[name] = progressed(known.get(name), published, lying, synced_ms[name], now_ms)
+        elif name in known:
+            # What waited in a folder that is gone has not been taken in for that.
+            known[name] = replace(known[name], looked_ms=now_ms)
+    moving = any(now_ms - progress.rose_ms < source.blocked_after_ms for progress in known.values())
     return MirroringView(
         looked_ms=now_ms,
         told=told,
         told_ms=told_ms,
         folders_ms=folders_ms,
-        tables={name: _table(one, known.get(name), told, source.blocked_after_ms) for name, one in tables.items()},
-        folder_failure=failure,
+        tables={
+            name: _table(one, known.get(name), told, source.blocked_after_ms, moving) for name, one in tables.items()
+        },
+        folder_failure=failures[0] if failures else None,
+        tried_ms=tried_ms,
     )
 
 
@@ -98,28 +111,42 @@ def _progress(before: MirroringView | None, state: LedgerState) -> Iterator[tupl
             yield name, table.progress
 
 
-def _due(state: LedgerState, known: Mapping[str, Progress]) -> list[tuple[str, Published]]:
-    """The tables whose folder may show something new, those that were not looked at for longest first."""
+def _due(
+    state: LedgerState, known: Mapping[str, Progress], tried_ms: Mapping[str, int], synced_ms: Mapping[str, int | None]
+) -> list[tuple[str, Published]]:
+    """The tables whose folder may show something new, those that were not tried for longest first."""
     due: list[tuple[int, str, Published]] = []
     for name, table in state.tables.items():
         number = published_number(name, table, state)
         progress = known.get(name)
-        if not number or table.status in _WITHOUT_FOLDER or (progress is not None and progress.number >= number):
+        if not number or table.status in _WITHOUT_FOLDER:
+            continue
+        if progress is not None and _all_in(progress, number, synced_ms[name]):
             continue
         published = Published(table.folder, table.extension, table.generation, number)
-        due.append((0 if progress is None else progress.looked_ms, name, published))
+        due.append((tried_ms.get(name, 0), name, published))
     return [(name, published) for _, name, published in sorted(due, key=lambda one: one[:2])]
 
 
+def _all_in(progress: Progress, published: int, synced_ms: int | None) -> bool:
+    """Whether another look can show nothing new: all is in, or assumed to be while Fabric does not tell."""
+    return (progress.number if synced_ms is None else progress.seen) >= published
+
+
 def _synced_ms(told: Told, table: TableMirroring | None) -> int | None:
-    """When Fabric last worked on the table: 0 where it answers and does not know the table."""
+    """When Fabric last worked on the table: 0 where it does not know the table, and before mirroring has begun."""
     if table is not None:
         return table.synced_ms
-    return None if told.status is None else 0
+    return None if told.status is None and not told.not_begun else 0
 
 
-def _table(told: TableMirroring | None, progress: Progress | None, all_told: Told, after_ms: int) -> MirroredTable:
-    standing = None if progress is None else blocked(progress, after_ms, all_told.status, told)
+def _table(
+    told: TableMirroring | None, progress: Progress | None, all_told: Told, after_ms: int, moving: bool
+) -> MirroredTable:
+    begun = not all_told.not_begun
+    standing = (
+        None if progress is None else blocked(progress, after_ms, all_told.status, told, begun=begun, moving=moving)
+    )
     trouble = standing or (None if told is None else table_trouble(told))
     return MirroredTable(told, progress, standing is not None, trouble)
 

@@ -5,10 +5,11 @@ last one of them where it is, so that a publisher finds the next number (landing
 
 - a number that does not lie in the folder any more has been taken in;
 - the lowest number that lies there may be the last one that was taken in, or the first one that was not: Fabric's own
-  word decides, if it tells when the table was last worked on; otherwise it counts as taken in;
+  word decides, if it tells when the table was last worked on; otherwise it is assumed to be taken in;
 - every number behind the lowest one waits, whatever Fabric says: a table can stand still as ``Replicating``.
 
-Without Fabric's word the number told is therefore too high by one at most, for as long as that file lies there.
+Without Fabric's word the number told is therefore too high by one at most, for as long as that file lies there. What is
+only assumed is taken back when Fabric's word says otherwise; what was seen is not.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class Progress:
         first: the one of them with the lowest number.
         missing: the lowest number that has not been taken in and lies nowhere; the replicator waits for it.
         looked_ms: when the folder was looked at.
+        assumed: whether ``number`` lies in the folder still, and counts only because Fabric does not tell.
+        rose_ms: when a look last saw that more had been taken in; 0 for never.
     """
 
     generation: int
@@ -72,6 +75,13 @@ class Progress:
     first: WaitingFile | None
     missing: int | None
     looked_ms: int
+    assumed: bool = False
+    rose_ms: int = 0
+
+    @property
+    def seen(self) -> int:
+        """Number of the last file that is proved to be taken in; 0 before the first."""
+        return self.number - self.assumed
 
     @property
     def stands_since_ms(self) -> int | None:
@@ -95,16 +105,19 @@ def progressed(
     """
     earlier = before if before is not None and before.generation == published.generation else None
     there = sorted(number for number in lying.by_number if number <= published.number)
-    number = _taken_in(there, published, lying, synced_ms)
-    if earlier is not None:
-        number = max(number, earlier.number)
+    number, assumed = _taken_in(there, published, lying, synced_ms)
+    if earlier is not None and number <= earlier.seen:
+        number, assumed = earlier.seen, False
     waiting = [each for each in there if each > number]
     first = _waiting_file(lying.by_number[waiting[0]], waiting[0], published) if waiting else None
-    if earlier is not None and number == earlier.number:
-        since_ms = earlier.since_ms
+    if earlier is None:
+        # A first look knows no rise: what waits has waited since it was published, as would the assumed file.
+        lowest = first or (_waiting_file(lying.by_number[number], number, published) if assumed else None)
+        since_ms, rose_ms = now_ms if lowest is None else lowest.published_ms, 0
+    elif number > earlier.number:
+        since_ms, rose_ms = now_ms, now_ms
     else:
-        # A first look knows no rise: what waits has waited since it was published.
-        since_ms = first.published_ms if earlier is None and first is not None else now_ms
+        since_ms, rose_ms = earlier.since_ms, earlier.rose_ms
     return Progress(
         generation=published.generation,
         published=published.number,
@@ -114,15 +127,19 @@ def progressed(
         first=first,
         missing=_missing(waiting, number, published.number),
         looked_ms=now_ms,
+        assumed=assumed,
+        rose_ms=rose_ms,
     )
 
 
-def _taken_in(there: list[int], published: Published, lying: PublishedFiles, synced_ms: int | None) -> int:
+def _taken_in(there: list[int], published: Published, lying: PublishedFiles, synced_ms: int | None) -> tuple[int, bool]:
+    """The last number that has been taken in, and whether that is only assumed."""
     if not there:
-        return published.number
+        return published.number, False
     lowest = there[0]
-    left_in_place = synced_ms is None or synced_ms >= _modified_ms(lying.by_number[lowest][0])
-    return lowest if left_in_place else lowest - 1
+    if synced_ms is None:
+        return lowest, True
+    return (lowest if synced_ms >= _modified_ms(lying.by_number[lowest][0]) else lowest - 1), False
 
 
 def _missing(waiting: list[int], number: int, published: int) -> int | None:

@@ -7,6 +7,7 @@ gone by then (open mirroring best practices, "Recover"). One table is rebuilt by
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from connectors.fabric.status import (
@@ -34,6 +35,15 @@ FIND_OUT = (
 SET_UP = "finish setting the mirrored database up in Fabric: mirroring has not begun yet, and the files wait for it"
 WAIT = "wait; if it stays so, look at the mirrored database's replication page in Fabric"
 
+LOADED = (
+    "wait: Fabric loads the table, which can take hours, and a resync in the middle would begin that anew. Where its "
+    "number of rows stands still as well, look at the mirrored database's replication page in Fabric"
+)
+CAPACITY = (
+    "so far no table was seen to move: see first in Fabric whether the capacity is paused or throttled, which holds "
+    f"all tables up and which no rebuild mends. Where other tables move: {REBUILD}"
+)
+
 
 class Cause(enum.StrEnum):
     """Why a table's files are not taken in, as far as it can be told."""
@@ -54,6 +64,23 @@ class Cause(enum.StrEnum):
     """Nothing tells why."""
 
 
+class Fault(enum.StrEnum):
+    """What can be wrong with the mirrored database itself, as ``bridge_mirroring_trouble`` tells it."""
+
+    ERROR = "error"
+    """Fabric tells of an error for it."""
+    STOPPED = "stopped"
+    """It is paused, stopping or stopped."""
+    NOT_BEGUN = "not_begun"
+    """Mirroring has never run."""
+    STARTING = "starting"
+    """It starts."""
+    UNKNOWN_STATE = "unknown_state"
+    """It is in a state that is not documented."""
+    NO_HEARTBEAT = "no_heartbeat"
+    """It is said to run, and the replicator gives no sign of life."""
+
+
 @dataclass(frozen=True)
 class Trouble:
     """Something that a person should know.
@@ -68,9 +95,28 @@ class Trouble:
     remedy: str
 
 
+NOT_BEGUN = Trouble(
+    Cause.MIRROR, "Mirroring has not begun", "the replicator has written no status yet, and no file is taken in", SET_UP
+)
+
+
+def faults(database: DatabaseMirroring, now_ms: int) -> Iterator[Fault]:
+    """All that is wrong with the mirrored database itself; nothing while it runs."""
+    if database.error is not None:
+        yield Fault.ERROR
+    state = mirror_state(database.state)
+    if state is None:
+        yield Fault.UNKNOWN_STATE
+    elif state is not MirrorState.RUNNING:
+        yield _FAULTS[state]
+    elif database.heartbeat_ms is not None and now_ms - database.heartbeat_ms > STALE_SECONDS * 1000:
+        yield Fault.NO_HEARTBEAT
+
+
 def mirror_trouble(database: DatabaseMirroring, now_ms: int) -> Trouble | None:
     """What is wrong with the mirrored database itself; None while it runs."""
-    if database.error is not None:
+    fault = next(faults(database, now_ms), None)
+    if fault is Fault.ERROR and database.error is not None:
         return Trouble(
             Cause.ERROR,
             f"The mirrored database is {database.state}, with an error",
@@ -86,7 +132,7 @@ def mirror_trouble(database: DatabaseMirroring, now_ms: int) -> Trouble | None:
         return Trouble(
             Cause.MIRROR, f"The mirrored database is {database.state}", "this state is not known to the bridge", WAIT
         )
-    if database.heartbeat_ms is not None and now_ms - database.heartbeat_ms > STALE_SECONDS * 1000:
+    if fault is Fault.NO_HEARTBEAT:
         since = moment_text(database.heartbeat_ms) if database.heartbeat_ms else "never"
         return Trouble(
             Cause.MIRROR, "The replicator gives no sign of life", f"the last one that it wrote down was: {since}", WAIT
@@ -94,6 +140,14 @@ def mirror_trouble(database: DatabaseMirroring, now_ms: int) -> Trouble | None:
     return None
 
 
+_FAULTS = {
+    MirrorState.INITIALIZING: Fault.NOT_BEGUN,
+    MirrorState.INITIALIZED: Fault.NOT_BEGUN,
+    MirrorState.STARTING: Fault.STARTING,
+    MirrorState.PAUSED: Fault.STOPPED,
+    MirrorState.STOPPING: Fault.STOPPED,
+    MirrorState.STOPPED: Fault.STOPPED,
+}
 _ACTS = {
     MirrorState.INITIALIZING: SET_UP,
     MirrorState.INITIALIZED: SET_UP,

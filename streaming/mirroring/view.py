@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from connectors.errors import BridgeError
 from connectors.fabric.status import DatabaseMirroring, MirroringStatus, TableMirroring
 from streaming.mirroring.progress import Progress
-from streaming.mirroring.trouble import Trouble, mirror_trouble
+from streaming.mirroring.trouble import NOT_BEGUN, Fault, Trouble, faults, mirror_trouble
 
 DEFAULT_SCHEMA = "dbo"
 """Where Fabric puts tables whose folder lies in no schema's folder, unless the mirrored database says otherwise."""
@@ -41,6 +41,11 @@ class Told:
     status: MirroringStatus | None
     failure: BridgeError | None = None
 
+    @property
+    def not_begun(self) -> bool:
+        """The replicator has not written a file of its own yet: mirroring has not been started."""
+        return self.via is Via.FILES and self.status is None
+
 
 @dataclass(frozen=True)
 class MirroredTable:
@@ -48,7 +53,7 @@ class MirroredTable:
 
     Attributes:
         told: what Fabric says of it; None where it says nothing.
-        progress: how far it has been taken in; None where its folder has not been looked at, or is not there.
+        progress: how far it has been taken in; None where its folder has not been looked at, or was never there.
         blocked: why nothing is taken in; trouble: that, or else what Fabric itself says is wrong with the table.
     """
 
@@ -67,7 +72,8 @@ class MirroringView:
         told: what Fabric told, which may have been at an earlier look; told_ms: when it did, 0 for never.
         folders_ms: when a table's folder was last looked at; 0 for never.
         tables: by the landing zone's name of the table.
-        folder_failure: why the folders could not be looked at.
+        folder_failure: why folders could not be looked at, the first one's reason.
+        tried_ms: when each table's folder was last listed, or tried to be; those that never were are left out.
     """
 
     looked_ms: int
@@ -76,6 +82,7 @@ class MirroringView:
     folders_ms: int = 0
     tables: Mapping[str, MirroredTable] = field(default_factory=dict)
     folder_failure: BridgeError | None = None
+    tried_ms: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def seen_ms(self) -> int:
@@ -90,12 +97,21 @@ class MirroringView:
     @property
     def trouble(self) -> Trouble | None:
         """What is wrong with the mirrored database as a whole."""
+        if self.not_begun:
+            return NOT_BEGUN
         return None if self.database is None else mirror_trouble(self.database, self.looked_ms)
 
     @property
+    def faults(self) -> frozenset[Fault] | None:
+        """Of which kinds that is; None where nothing is known of the mirrored database."""
+        if self.not_begun:
+            return frozenset({Fault.NOT_BEGUN})
+        return None if self.database is None else frozenset(faults(self.database, self.looked_ms))
+
+    @property
     def not_begun(self) -> bool:
-        """The replicator has not written a file of its own yet: mirroring has not been started."""
-        return self.told.via is Via.FILES and self.told.status is None
+        """As :attr:`Told.not_begun`."""
+        return self.told.not_begun
 
 
 def tables_told(status: MirroringStatus) -> Mapping[tuple[str, str], TableMirroring]:

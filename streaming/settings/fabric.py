@@ -22,6 +22,9 @@ Guid = Annotated[
 ]
 
 
+LONGEST_INTERVAL = timedelta(minutes=10)
+
+
 class StatusSource(enum.StrEnum):
     """Where the status of mirroring is read."""
 
@@ -37,11 +40,11 @@ class Fabric(Section):
     status: StatusSource = StatusSource.AUTO
     """rest asks Fabric's REST API, files reads `Files/Monitoring` beside the zone; auto does both in OneLake only."""
     interval: Duration = timedelta(minutes=1)
-    """Time between two looks. Nothing is asked without `http.port`."""
+    """Time between two looks, at most 10m. Nothing is asked without `http.port`."""
     blocked_after: Duration = timedelta(minutes=30)
     """How long a published file may wait, while no other of its table is taken in, until the table is blocked."""
     listings: int = Field(default=50, ge=1, le=10_000)
-    """Tables' folders that one look lists at most, those that were not listed for longest first; each is a request."""
+    """Tables' folders that one look lists at most, those that were not tried for longest first; each is a request."""
     api_url: BaseUrl = "https://api.fabric.microsoft.com/v1"
     """Address of Fabric's REST API."""
     ca_file: FilePath | None = Field(default=None, examples=["/etc/cdc-bridge/fabric-ca.pem"])
@@ -54,6 +57,11 @@ class Fabric(Section):
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
         if self.interval < timedelta(seconds=1):
             yield ("interval",), "must be at least 1s"
+        if self.interval > LONGEST_INTERVAL:
+            yield (
+                ("interval",),
+                "must be at most 10m: alerts take longer silence for a failure, see docs/fabric-status.md",
+            )
         if self.blocked_after < timedelta(seconds=1):
             yield ("blocked_after",), "must be at least 1s"
         if not self.api_url.startswith("https://"):

@@ -20,6 +20,9 @@ class Http(Section):
     """Port to listen on; 0 takes a free one. Without it there is no server."""
     stuck_after: Duration = timedelta(minutes=30)
     """How long one micro-batch, or a start, may take until `/livez` calls the process stuck."""
+    linger: Duration = timedelta(seconds=75)
+    """How long the server goes on after an error that only a person can mend, so that Prometheus reads it and the page
+    shows it, before the process ends. A signal ends it at once; `run --once` and 0s do not wait."""
 
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
         if self.stuck_after <= timedelta(0):

@@ -66,6 +66,12 @@ class TestSettings:
         other = {"workspace_id": ITEM, "item_id": WORKSPACE}
         assert settings(landing_zone__url=ONELAKE, state=STATE, fabric=other).mirrored_ids == (ITEM, WORKSPACE)
 
+    def test_looks_are_ten_minutes_apart_at_most_as_the_alerts_reckon(self) -> None:
+        assert broken(fabric={"interval": "10m1s"}) == [
+            "fabric.interval must be at most 10m: alerts take longer silence for a failure, see docs/fabric-status.md"
+        ]
+        assert settings(fabric={"interval": "10m"}).fabric.interval.total_seconds() == 600
+
     def test_what_makes_no_sense_is_refused(self) -> None:
         assert broken(fabric={"status": "rest"}) == [
             "fabric.workspace_id is required, with item_id: landing_zone.url does not tell both ids"

@@ -134,6 +134,41 @@ def test_a_table_that_fabric_does_not_know_may_be_in_another_zone() -> None:
     )
 
 
+@pytest.mark.parametrize("state", ["Initialized", "Snapshotting", "Reseeding"])
+@pytest.mark.parametrize("moving", [False, True])
+def test_a_table_that_is_being_loaded_is_waited_for(state: str, moving: bool) -> None:
+    of_table = told(state=state)
+    found = blocked(waiting(), HALF_HOUR, status(of_table), of_table, moving=moving)
+    assert found is not None
+    assert (found.cause, found.remedy) == (
+        Cause.SILENT,
+        "wait: Fabric loads the table, which can take hours, and a resync in the middle would begin that anew. Where "
+        "its number of rows stands still as well, look at the mirrored database's replication page in Fabric",
+    )
+
+
+@pytest.mark.parametrize("of_table", [None, told()])
+def test_where_no_table_was_seen_to_move_the_capacity_comes_first(of_table: TableMirroring | None) -> None:
+    all_told = None if of_table is None else status(of_table)
+    found = blocked(waiting(), HALF_HOUR, all_told, of_table, moving=False)
+    assert found is not None
+    assert (found.cause, found.remedy) == (
+        Cause.SILENT,
+        "so far no table was seen to move: see first in Fabric whether the capacity is paused or throttled, which "
+        f"holds all tables up and which no rebuild mends. Where other tables move: {REBUILD}",
+    )
+
+
+def test_before_mirroring_has_begun_nothing_is_to_be_rebuilt() -> None:
+    found = blocked(waiting(), HALF_HOUR, None, None, begun=False)
+    assert found is not None
+    assert found.cause is Cause.MIRROR
+    assert found.message.endswith(
+        "; Mirroring has not begun: the replicator has written no status yet, and no file is taken in"
+    )
+    assert found.remedy.startswith("finish setting the mirrored database up in Fabric")
+
+
 class TestTheMirroredDatabase:
     def test_one_that_runs_is_no_trouble(self) -> None:
         assert mirror_trouble(DatabaseMirroring("Running", heartbeat_ms=NOON_MS - 10 * MINUTE), NOON_MS) is None

@@ -12,8 +12,8 @@ from connectors.fabric.errors import FabricDeniedError, FabricUnavailableError
 from connectors.fabric.status import TableMirroring
 from connectors.landing_zone.errors import StorageError
 from connectors.landing_zone.ledger.state import LedgerState, TableStatus
-from streaming.mirroring.look import KEPT_MS, look
-from streaming.mirroring.trouble import Cause
+from streaming.mirroring.look import KEPT_MS, LISTINGS_FAILED, look
+from streaming.mirroring.trouble import CAPACITY, NOT_BEGUN, REBUILD, Cause
 from streaming.mirroring.view import MirroringView, Via, tables_told, told_of
 from tests.unit.landing_zone.ledger_builders import NOON_MS
 from tests.unit.metrics.worlds import file, ledger, table
@@ -70,6 +70,17 @@ class TestTables:
         view = world.look(ledger(table(sequence=4)), Fabric(status(told())))
         orders = view.tables["public.orders"]
         assert (orders.blocked, orders.trouble is not None and orders.trouble.cause) == (True, Cause.SILENT)
+
+    def test_where_no_table_moves_the_capacity_comes_first(self, world: World) -> None:
+        world.zone.lay(3, 4, minutes=40)
+        world.zone.lay(3, 4, 5, table="users", minutes=40)
+        state, fabric = ledger(table(sequence=4), table("users", sequence=5)), Fabric(status(told(), told("users")))
+        before = world.look(state, fabric).tables["public.orders"].trouble
+        world.zone.take(3, table="users")
+        after = world.look(state, fabric).tables["public.orders"].trouble
+        assert before is not None
+        assert after is not None
+        assert (before.remedy, after.remedy) == (CAPACITY, REBUILD)
 
     def test_a_file_that_is_not_published_yet_is_not_waited_for(self, world: World) -> None:
         world.zone.lay(3)
@@ -134,22 +145,61 @@ class TestRequests:
         world.look(state, Fabric(status()))
         assert world.storage.listed == []
 
-    def test_a_storage_that_does_not_answer_is_not_asked_for_the_next_table(self, world: World) -> None:
+    def test_a_storage_that_does_not_answer_is_not_asked_for_all_tables(self, world: World) -> None:
         world.zone.lay(2, 3)
         world.look(ledger(table(), table("users")), Fabric(status(told())))
         world.storage.listed.clear()
         world.storage.refuse = lambda folder: SILENT_ZONE
-        view = world.look(ledger(table(), table("users")), Fabric(status(told())))
-        assert (len(world.storage.listed), view.folder_failure) == (1, SILENT_ZONE)
+        names = ("a", "b", "users", "z")
+        view = world.look(ledger(table(), *map(table, names)), Fabric(status(told())))
+        assert (len(world.storage.listed), view.folder_failure) == (LISTINGS_FAILED, SILENT_ZONE)
         assert world.numbers() == {"public.orders": 2}
         assert (view.folders_ms, view.told_ms) == (NOON_MS, NOON_MS + MINUTE)
 
-    def test_a_folder_that_is_gone_is_not_known_any_more(self, world: World) -> None:
-        world.zone.lay(2, 3)
-        world.look(ledger(table()), Fabric(NO_ANSWER))
+    def test_a_folder_that_cannot_be_listed_leaves_the_others_their_turn(self, world: World) -> None:
+        for name in ("a", "b", "c"):
+            world.zone.lay(1, 2, 3, table=name, minutes=60)
+        world.storage.refuse = lambda folder: SILENT_ZONE if folder.endswith("/a") else None
+        state = ledger(table("a"), table("b"), table("c"))
+        for _ in range(3):
+            view = world.look(state, Fabric(status(told("a"), told("b"), told("c"))), listings=1)
+        assert [name[-1] for name in world.storage.listed] == ["a", "b", "c"]
+        assert {name: one.blocked for name, one in view.tables.items()} == {
+            "public.a": False,
+            "public.b": True,
+            "public.c": True,
+        }
+        assert world.look(state, Fabric(status()), listings=1).folder_failure is SILENT_ZONE
+
+    def test_folders_of_which_many_cannot_be_listed_leave_the_others_their_turn(self, world: World) -> None:
+        names = ("a", "b", "c", "d")
+        world.zone.lay(1, 2, 3, table="d")
+        world.storage.refuse = lambda folder: None if folder.endswith("/d") else SILENT_ZONE
+        for _ in range(2):
+            world.look(ledger(*map(table, names)), Fabric(NO_ANSWER))
+        assert world.numbers() == {"public.d": 1}
+
+    def test_a_table_whose_folder_is_gone_stays_blocked(self, world: World) -> None:
+        world.zone.lay(2, 3, minutes=60)
+        world.look(ledger(table()), Fabric(status(told())))
         world.storage.delete("public.schema/orders")
-        world.look(ledger(table()), Fabric(NO_ANSWER))
-        assert world.numbers() == {}
+        orders = world.look(ledger(table()), Fabric(status(told()))).tables["public.orders"]
+        assert (orders.blocked, orders.progress is not None and orders.progress.looked_ms) == (True, NOON_MS + MINUTE)
+
+    def test_a_folder_that_is_gone_and_a_new_one_take_turns(self, world: World) -> None:
+        world.zone.lay(1, 2, 3, table="b")
+        for _ in range(2):
+            world.look(ledger(table("a"), table("b")), Fabric(NO_ANSWER), listings=1)
+        assert world.numbers() == {"public.b": 1}
+
+    def test_a_file_that_is_only_assumed_to_be_in_is_looked_at_again_once_fabric_tells(self, world: World) -> None:
+        world.zone.lay(1, minutes=24 * 60)
+        state, fabric = ledger(table(sequence=1)), Fabric(NO_ANSWER, NO_ANSWER, status())
+        world.look(state, fabric)
+        view = world.look(state, fabric)
+        assert (len(world.storage.listed), view.tables["public.orders"].blocked) == (1, False)
+        view = world.look(state, fabric)
+        assert (world.numbers(), view.tables["public.orders"].blocked) == ({"public.orders": 0}, True)
 
     def test_what_was_known_of_a_table_goes_with_it_and_with_its_generation(self, world: World) -> None:
         world.zone.lay(3)
@@ -174,6 +224,17 @@ class TestAnswers:
     def test_where_both_fail_the_first_failure_is_told(self, world: World) -> None:
         view = world.look(ledger(), Fabric(DENIED), Fabric(SILENT_ZONE))
         assert (view.told.via, view.told.failure, view.seen_ms) == (None, DENIED, 0)
+
+    def test_before_mirroring_has_begun_nothing_is_taken_in(self, world: World) -> None:
+        world.zone.lay(1, minutes=31)
+        state, fabric = ledger(table(sequence=1)), Fabric(None, status(told(synced_ms=0)))
+        view = world.look(state, None, fabric)
+        trouble = view.tables["public.orders"].trouble
+        assert (world.numbers(), view.trouble) == ({"public.orders": 0}, NOT_BEGUN)
+        assert trouble is not None
+        assert (trouble.cause, trouble.remedy) == (Cause.MIRROR, NOT_BEGUN.remedy)
+        assert world.look(state, None, fabric).tables["public.orders"].blocked is True
+        assert world.numbers() == {"public.orders": 0}
 
     def test_before_mirroring_has_begun_there_are_no_files(self, world: World) -> None:
         view = world.look(ledger(), None, Fabric(None))

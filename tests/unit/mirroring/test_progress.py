@@ -40,7 +40,7 @@ def looked(tmp_path: Path) -> Looked:
 
 def test_the_last_file_stays_in_place_when_it_has_been_taken_in(looked: Looked) -> None:
     looked.zone.lay(16)
-    assert looked.look(16) == Progress(1, 16, 16, NOON_MS, 0, None, None, NOON_MS)
+    assert looked.look(16) == Progress(1, 16, 16, NOON_MS, 0, None, None, NOON_MS, assumed=True)
     assert looked.look(16).stands_since_ms is None
 
 
@@ -48,7 +48,7 @@ def test_files_behind_the_lowest_one_wait(looked: Looked) -> None:
     looked.zone.lay(16, minutes=50)
     looked.zone.lay(17, 18, minutes=40)
     first = WaitingFile(17, path(17), NOON_MS - 40 * MINUTE)
-    assert looked.look(18) == Progress(1, 18, 16, NOON_MS - 40 * MINUTE, 2, first, None, NOON_MS)
+    assert looked.look(18) == Progress(1, 18, 16, NOON_MS - 40 * MINUTE, 2, first, None, NOON_MS, assumed=True)
 
 
 def test_a_number_that_is_not_in_the_folder_any_more_has_been_taken_in(looked: Looked) -> None:
@@ -82,6 +82,31 @@ class TestFabricsWord:
         assert (found.number, found.stands_since_ms) == (16, NOON_MS - 40 * MINUTE)
 
 
+class TestAssumed:
+    def test_it_is_taken_back_by_fabrics_word_and_has_waited_since_it_was_published(self, looked: Looked) -> None:
+        looked.zone.lay(1, minutes=40)
+        found = looked.look(1)
+        assert (found.number, found.seen, found.assumed, found.stands_since_ms) == (1, 0, True, None)
+        found = looked.look(1, synced_ms=0)
+        assert (found.number, found.seen, found.assumed) == (0, 0, False)
+        assert (found.stands_since_ms, found.rose_ms) == (NOON_MS - 40 * MINUTE, 0)
+
+    def test_it_is_confirmed_by_fabrics_word_without_a_rise(self, looked: Looked) -> None:
+        looked.zone.lay(1, minutes=40)
+        looked.look(1)
+        found = looked.look(1, synced_ms=NOON_MS)
+        assert (found.number, found.seen, found.rose_ms) == (1, 1, 0)
+
+    def test_what_was_seen_before_it_stays(self, looked: Looked) -> None:
+        looked.zone.lay(1, 2, 3, minutes=40)
+        looked.look(3)
+        looked.zone.take(1, 2)
+        found = looked.look(3)
+        assert (found.number, found.seen, found.assumed, found.rose_ms) == (3, 2, True, NOON_MS + MINUTE)
+        found = looked.look(3, synced_ms=0)
+        assert (found.number, found.seen, found.stands_since_ms) == (2, 2, NOON_MS + MINUTE)
+
+
 class TestStanding:
     def test_counts_from_the_last_rise_that_was_seen(self, looked: Looked) -> None:
         looked.zone.lay(1, 2, 3, 4, minutes=40)
@@ -98,9 +123,16 @@ class TestStanding:
 
     def test_what_was_taken_in_is_not_taken_back(self, looked: Looked) -> None:
         looked.zone.lay(4)
-        looked.look(4)
+        looked.look(4, synced_ms=NOON_MS)
         looked.zone.lay(2, 3)
-        assert looked.look(4).number == 4
+        found = looked.look(4)
+        assert (found.number, found.assumed) == (4, False)
+
+    def test_a_rise_is_remembered_and_a_first_look_sees_none(self, looked: Looked) -> None:
+        looked.zone.lay(1, 2, 3, 4, minutes=40)
+        assert looked.look(4).rose_ms == 0
+        looked.zone.take(1)
+        assert [looked.look(4).rose_ms, looked.look(4).rose_ms] == [NOON_MS + MINUTE] * 2
 
     def test_another_generation_begins_anew(self, looked: Looked) -> None:
         looked.zone.lay(9)
