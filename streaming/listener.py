@@ -26,7 +26,8 @@ class Listener:
         on_failure: a failure that is retried, and after how many seconds.
         on_end: what the ledger knows when a query has ended without a failure.
         on_lag_failure: why the offsets of the group for lag tools could not be set; nothing else depends on them.
-        on_state: what the ledger knows, at a start and whenever the job has written a version; before ``on_batch``.
+        on_state: what the ledger knows, as soon as it is claimed, once a start is through, and whenever the job has
+            written a version; before ``on_batch``.
         on_work: what the driver begins to do. While it waits it says so again and again, several times a second.
         on_chores: seconds that the work between two micro-batches took, where there was any.
         on_error: what ended the run for good.

@@ -108,6 +108,8 @@ class _Teller:
             on_end=self.summary.end,
             on_lag_failure=self.on_lag_failure,
             on_serve=_say_where,
+            # Spark's own handler of SIGINT would be all there is while the server lingers.
+            on_error=lambda error: self._signals.install(),
         )
 
     def on_start(self, waiting: int) -> None:

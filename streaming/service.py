@@ -52,6 +52,9 @@ def run_bridge(
 ) -> None:
     """Run the streaming job; where ``http.port`` is set, with a server for probes, metrics and a status page.
 
+    After an error that another attempt does not mend the server goes on for ``http.linger``, unless ``once`` or
+    ``stop`` is set: Prometheus comes by twice a minute, and would never hear of it.
+
     Args:
         once: drain what is in the topics now, then end; otherwise until ``stop`` is set.
         spark: a session with the Kafka source, which stays open; without it one is started, and stopped at the end.
@@ -60,7 +63,7 @@ def run_bridge(
         Terminal: a person has to act; the message says what to do.
         Transient: the failures did not pass within ``retry.attempts``.
     """
-    with lineage_told(settings, listener, once=once) as heard, _watched(settings, heard, stop) as told:
+    with lineage_told(settings, listener, once=once) as heard, _watched(settings, heard, stop, once=once) as told:
         _run(settings, told, stop, once=once, spark=spark)
 
 
@@ -88,6 +91,7 @@ def _run(
             host=f"{socket.gethostname()}:{os.getpid()}",
             partner=partner_file(settings),
             threads=settings.publish.threads,
+            told=listener.on_state,
         )
 
     beginning = Beginning(settings.kafka.starting, settings.kafka.starting_ms, settings.kafka.starting_offsets)
@@ -125,7 +129,7 @@ def _run(
 
 
 @contextmanager
-def _watched(settings: BridgeSettings, listener: Listener, stop: StopSignal) -> Iterator[Listener]:
+def _watched(settings: BridgeSettings, listener: Listener, stop: StopSignal, *, once: bool) -> Iterator[Listener]:
     """The listener together with what the HTTP server shows, which ends with the block."""
     if settings.http.port is None:
         yield listener
@@ -136,7 +140,8 @@ def _watched(settings: BridgeSettings, listener: Listener, stop: StopSignal) -> 
         describe=lambda: describe_topics(admin, subscription(settings)),
         first_timestamps=partial(first_timestamps, kafka_config(settings), timeout=LOOK_SECONDS),
     )
-    with served(watcher, source, settings, mirroring_source(settings)) as url:
+    linger = None if once else stop.wait
+    with served(watcher, source, settings, mirroring_source(settings), linger=linger) as url:
         told = all_of(watcher.listener, listener)
         told.on_serve(url)
         yield told

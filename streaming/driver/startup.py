@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -64,7 +64,16 @@ class OpenZone:
 
 
 def open_zone(
-    zone: Storage, state: Storage, job: JobOptions, *, source: str, writer: str, host: str, partner: bytes, threads: int
+    zone: Storage,
+    state: Storage,
+    job: JobOptions,
+    *,
+    source: str,
+    writer: str,
+    host: str,
+    partner: bytes,
+    threads: int,
+    told: Callable[[LedgerState], None] = lambda claimed: None,
 ) -> OpenZone:
     """Claim the zone and bring it to where the ledger says it is.
 
@@ -72,6 +81,7 @@ def open_zone(
         source: the source's name, for people.
         writer: this run's id, never used before.
         partner: content of ``_partnerEvents.json``.
+        told: hears what the ledger knows once it is claimed: before what is pending, and may fail, is rolled forward.
 
     Raises:
         FencedError, ZoneOwnedError, LedgerBehindError, LedgerCorruptError: somebody else's zone, or a broken ledger.
@@ -81,6 +91,7 @@ def open_zone(
     if not ledger.state.tables:
         ensure_no_foreign_files(zone)
     claimed = ledger.claim(writer, host)
+    told(claimed)
     ensure_owner(zone, claimed.ledger_id, source)
     zone.put_if_absent(PARTNER_EVENTS_FILE, partner)
     pending = waiting_files(claimed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from http import HTTPStatus
 from prometheus_client import CollectorRegistry, ProcessCollector, disable_created_metrics
 from prometheus_client.exposition import choose_encoder
 
-from connectors.errors import BridgeError
+from connectors.errors import BridgeError, Transient
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.driver.batch import BatchReport
 from streaming.driver.stages import Stage
@@ -22,6 +23,7 @@ from streaming.health.server import HTML, Answer, Page, StatusServer
 from streaming.health.state import Health, Work
 from streaming.health.view import Known, oldest_wait, status_view
 from streaming.listener import Listener
+from streaming.logs import error_facts
 from streaming.metrics import catalogue
 from streaming.metrics.build import Build, this_build
 from streaming.metrics.exposition import Exposition
@@ -35,6 +37,9 @@ from streaming.mirroring.look import MirroringSource
 from streaming.mirroring.poller import MirroringWatch
 from streaming.mirroring.view import MirroringView
 from streaming.settings import BridgeSettings
+from streaming.wording import seconds_text
+
+_log = logging.getLogger(__name__)
 
 
 class Watcher:
@@ -200,12 +205,19 @@ def _answer(verdict: Verdict) -> Answer:
 
 @contextmanager
 def served(
-    watcher: Watcher, source: KafkaSource, settings: BridgeSettings, mirroring: MirroringSource | None = None
+    watcher: Watcher,
+    source: KafkaSource,
+    settings: BridgeSettings,
+    mirroring: MirroringSource | None = None,
+    *,
+    linger: Callable[[float], object] | None = None,
 ) -> Iterator[str]:
     """Serve what the watcher knows, and look at Kafka for it, while the block runs; yields the server's address.
 
     Args:
         mirroring: looked at too, where it is given.
+        linger: waits up to so many seconds, ``http.linger``, with the server still up after an error that another
+            attempt does not mend; None ends it at once.
 
     Raises:
         AddressInUseError, AddressNotOursError: see :class:`streaming.health.server.StatusServer`.
@@ -237,6 +249,8 @@ def served(
         yield server.url
     except BaseException as error:
         watcher.ended(error if isinstance(error, Exception) else None)
+        if linger is not None and isinstance(error, Exception) and not isinstance(error, Transient):
+            _tell_and_linger(error, server.url, settings.http.linger.total_seconds(), linger)
         raise
     else:
         watcher.ended(None)
@@ -244,3 +258,12 @@ def served(
         for watch in watches:
             watch.stop()
         server.close()
+
+
+def _tell_and_linger(error: Exception, url: str, seconds: float, linger: Callable[[float], object]) -> None:
+    if seconds:
+        # The command says it once more at its end, which is later than whoever reads the log needs it.
+        facts = error_facts(error) if isinstance(error, BridgeError) else {"error": type(error).__name__}
+        told = "the job has ended: %s; the status page and the metrics at %s tell so for %s"
+        _log.error(told, error, url, seconds_text(seconds), extra={"facts": facts})
+        linger(seconds)

@@ -215,7 +215,8 @@ RETENTION_HEADROOM_SECONDS = Metric(
     "bridge_retention_headroom_seconds",
     Kind.GAUGE,
     Unit.SECONDS,
-    "Time until Kafka may remove the first record that has not landed; infinite without a limit of time.",
+    "Time until Kafka may remove the first record that has not landed; infinite without a limit of time. Where one "
+    "series stands for all, only partitions with records that wait count.",
     ("topic", "partition"),
     Combine.MIN,
 )
@@ -223,7 +224,8 @@ RETENTION_HEADROOM_OFFSETS = Metric(
     "bridge_retention_headroom_offsets",
     Kind.GAUGE,
     Unit.OFFSETS,
-    "Offsets between the oldest record that Kafka keeps and the first one that has not landed; below 0: lost.",
+    "Offsets between the oldest record that Kafka keeps and the first one that has not landed; below 0: lost. Where "
+    "one series stands for all, only partitions count where more waits than that.",
     ("topic", "partition"),
     Combine.MIN,
 )
@@ -231,7 +233,8 @@ TABLE_RETENTION_HEADROOM_SECONDS = Metric(
     "bridge_table_retention_headroom_seconds",
     Kind.GAUGE,
     Unit.SECONDS,
-    "Time until a table that stands still loses the first record that it has to catch up from.",
+    "Time until a table that stands still loses the first record that it has to catch up from. Where one series "
+    "stands for all, tables that are dropped or excluded do not count.",
     ("table",),
     Combine.MIN,
 )
@@ -297,6 +300,14 @@ MIRRORING_STATE = Metric(
     "stopped; unknown for any other word.",
     ("state",),
 )
+MIRRORING_TROUBLE = Metric(
+    "bridge_mirroring_trouble",
+    Kind.GAUGE,
+    Unit.TRUTH,
+    "1 for what is wrong with the mirrored database itself, 0 for what is not: error, stopped (or paused, stopping), "
+    "not_begun, starting, unknown_state, no_heartbeat.",
+    ("cause",),
+)
 TABLE_MIRRORING_STATE = Metric(
     "bridge_table_mirroring_state",
     Kind.GAUGE,
@@ -326,7 +337,8 @@ FABRIC_SEEN = Metric(
     "bridge_fabric_seen_timestamp_seconds",
     Kind.GAUGE,
     Unit.SECONDS,
-    "When Fabric, or the landing zone's folders, last told how far mirroring has come. Seconds since 1970.",
+    "When Fabric, or the landing zone's folders, last told how far mirroring has come. Seconds since 1970; 0 "
+    "where they were asked and have not told since the start.",
 )
 FABRIC_FAILURES = Metric(
     "bridge_fabric_failures_total",
@@ -409,6 +421,7 @@ CATALOGUE: tuple[tuple[str, tuple[Metric, ...]], ...] = (
         "Fabric",
         (
             MIRRORING_STATE,
+            MIRRORING_TROUBLE,
             TABLE_MIRRORING_STATE,
             TABLE_MIRRORING_ERROR,
             TABLE_BLOCKED,

@@ -16,7 +16,8 @@ _HEADER = """\
 
 With `http.port` set ([configuration](configuration.md#http)), the running bridge answers Prometheus at `/metrics`. The
 same port has the probes `/livez`, `/readyz` and `/startupz`, and a status page for people at `/`. Nothing there waits
-for the micro-batch in hand, and nothing there holds it up.
+for the micro-batch in hand, and nothing there holds it up. After an error that only a person can mend `/livez` fails
+and the server goes on for `http.linger`, so that Prometheus and people read why; then the process ends.
 
 - **Labels** are bounded: tables, topics, partitions, and short codes. A row's key is never one.
 - **Many tables.** Above `metrics.max_tables` tables, or with `metrics.per_table: false`, one series labelled `*` stands

@@ -55,7 +55,8 @@ class Exposition(Collector):
         observed = self._observe()
         over = self._aggregated(observed)
         labels = frozenset(label for kind in over for label in _LABELS[kind])
-        found = [*samples(observed, per_table=TABLES not in over), *self._counted(observed)]
+        told = samples(observed, per_table=TABLES not in over, per_partition=PARTITIONS not in over)
+        found = [*told, *self._counted(observed)]
         found += [Sample(catalogue.AGGREGATED, kind in over, (kind,)) for kind in (TABLES, PARTITIONS)]
         found.append(Sample(catalogue.BUILD_INFO, 1, astuple(self._build)))
         by_metric: dict[Metric, list[Sample]] = {}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from connectors.fabric.status import mirror_state, table_state
 from streaming.metrics import catalogue
 from streaming.metrics.sample import Sample
+from streaming.mirroring.trouble import Fault
 from streaming.mirroring.view import MirroredTable, MirroringView
 
 OTHER_STATE = "unknown"
@@ -14,12 +15,14 @@ OTHER_STATE = "unknown"
 
 
 def of_mirroring(view: MirroringView) -> Iterator[Sample]:
-    """The mirrored database as a whole; what is not known has no sample."""
-    if view.seen_ms:
-        yield Sample(catalogue.FABRIC_SEEN, view.seen_ms / 1000)
+    """The mirrored database as a whole; what is not known has no sample, but that it was never seen has."""
+    yield Sample(catalogue.FABRIC_SEEN, view.seen_ms / 1000)
     if view.database is not None:
         state = mirror_state(view.database.state)
         yield Sample(catalogue.MIRRORING_STATE, 1, (OTHER_STATE if state is None else state.lower(),))
+    if view.faults is not None:
+        for fault in Fault:
+            yield Sample(catalogue.MIRRORING_TROUBLE, fault in view.faults, (fault.value,))
 
 
 def of_mirrored_table(name: str, table: MirroredTable) -> Iterator[Sample]:

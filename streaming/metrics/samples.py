@@ -24,11 +24,18 @@ from streaming.metrics.tallies import Labels
 SOURCE_TO_KAFKA, KAFKA_TO_FILE, FILE_TO_MIRRORED = "source_to_kafka", "kafka_to_file", "file_to_mirrored"
 
 
-def samples(observed: Observed, *, per_table: bool) -> Iterator[Sample]:
+LEFT_OUT_ON_PURPOSE = frozenset({"dropped", "excluded"})
+"""Reasons to stand still after which nobody waits for what a table has passed over."""
+
+
+def samples(observed: Observed, *, per_table: bool, per_partition: bool) -> Iterator[Sample]:
     """Everything that is known now; what is not known has no sample.
 
+    Where one series is to stand for all, what would hide or distort the others is left out.
+
     Args:
-        per_table: False leaves the lag of tables that stand still out, which would hide that of all others.
+        per_table: False leaves out the lag of tables that stand still, and the headroom of those that do so on purpose.
+        per_partition: False leaves out the headroom of partitions that it does not threaten.
     """
     yield from _process(observed)
     if observed.mirroring is not None:
@@ -43,11 +50,11 @@ def samples(observed: Observed, *, per_table: bool) -> Iterator[Sample]:
     for status in TableStatus:
         yield Sample(catalogue.TABLES, statuses[status], (status.value,))
     for name, table in state.tables.items():
-        yield from _table(name, table, state, observed, with_lag=per_table or table.parked is None)
+        yield from _table(name, table, state, observed, per_table=per_table)
         if observed.mirroring is not None and name in observed.mirroring.tables:
             yield from of_mirrored_table(name, observed.mirroring.tables[name])
     if observed.kafka is not None:
-        yield from _partitions(state, observed.kafka, observed.now_ms)
+        yield from _partitions(state, observed.kafka, observed.now_ms, all_of_them=per_partition)
 
 
 def combined(found: list[Sample], labels: frozenset[str]) -> list[Sample]:
@@ -81,7 +88,10 @@ def _process(observed: Observed) -> Iterator[Sample]:
         yield Sample(catalogue.KAFKA_SEEN, observed.kafka.at_ms / 1000)
 
 
-def _table(name: str, table: TableState, state: LedgerState, observed: Observed, *, with_lag: bool) -> Iterator[Sample]:
+def _table(
+    name: str, table: TableState, state: LedgerState, observed: Observed, *, per_table: bool
+) -> Iterator[Sample]:
+    with_lag = per_table or table.parked is None
     published = published_number(name, table, state)
     yield Sample(catalogue.TABLE_STATE, 1, (name, table.status.value))
     if table.parked is not None and table.status is TableStatus.PARKED:
@@ -91,7 +101,7 @@ def _table(name: str, table: TableState, state: LedgerState, observed: Observed,
     if with_lag and name in observed.source_seconds:
         yield Sample(catalogue.LAG_SECONDS, observed.source_seconds[name], (name, SOURCE_TO_KAFKA))
     if observed.kafka is not None:
-        yield from _table_in_kafka(name, table, state, observed.kafka, observed.now_ms, with_lag=with_lag)
+        yield from _table_in_kafka(name, table, state, observed.kafka, observed.now_ms, per_table=per_table)
     mirrored = observed.mirrored.get(name)
     if mirrored is not None:
         yield Sample(catalogue.LAST_MIRRORED, mirrored.number, (name,))
@@ -102,29 +112,32 @@ def _table(name: str, table: TableState, state: LedgerState, observed: Observed,
 
 
 def _table_in_kafka(
-    name: str, table: TableState, state: LedgerState, kafka: KafkaView, now_ms: int, *, with_lag: bool
+    name: str, table: TableState, state: LedgerState, kafka: KafkaView, now_ms: int, *, per_table: bool
 ) -> Iterator[Sample]:
     waiting = table_waiting(table, state, kafka)
     if not waiting:
         return
     yield Sample(catalogue.TABLE_OFFSETS_BEHIND, sum(one.behind for one in waiting), (name,))
     seconds = waited_seconds(waiting, kafka, now_ms)
-    if with_lag and seconds is not None:
+    if seconds is not None and (per_table or table.parked is None):
         yield Sample(catalogue.LAG_SECONDS, seconds, (name, KAFKA_TO_FILE))
-    if table.parked is not None:
+    if table.parked is not None and (per_table or table.parked.reason not in LEFT_OUT_ON_PURPOSE):
         rooms = [headroom_seconds(one, kafka, now_ms) for one in waiting]
         known = [room for room in rooms if room is not None]
         if known:
             yield Sample(catalogue.TABLE_RETENTION_HEADROOM_SECONDS, min(known), (name,))
 
 
-def _partitions(state: LedgerState, kafka: KafkaView, now_ms: int) -> Iterator[Sample]:
+def _partitions(state: LedgerState, kafka: KafkaView, now_ms: int, *, all_of_them: bool) -> Iterator[Sample]:
     for one in stream_waiting(state, kafka):
         labels = (one.topic, str(one.partition))
+        headroom = one.landed - one.earliest
         yield Sample(catalogue.OFFSETS_BEHIND, one.behind, labels)
-        yield Sample(catalogue.RETENTION_HEADROOM_OFFSETS, one.landed - one.earliest, labels)
+        # Kafka's oldest record cannot come past what has not landed before it has passed as much as waits there.
+        if all_of_them or one.behind > headroom:
+            yield Sample(catalogue.RETENTION_HEADROOM_OFFSETS, headroom, labels)
         seconds = headroom_seconds(one, kafka, now_ms)
-        if seconds is not None:
+        if seconds is not None and (all_of_them or one.behind):
             yield Sample(catalogue.RETENTION_HEADROOM_SECONDS, seconds, labels)
 
 

@@ -24,7 +24,7 @@ _OTHERS: dict[str, frozenset[str]] = {
 _PARTS = ("bucket", "sum", "count")
 _KEYWORDS = {"and", "or", "unless", "by", "on", "offset", "bool"}
 _FUNCTIONS = {
-    *("sum", "max", "min", "count", "topk", "time"),
+    *("sum", "max", "min", "count", "topk", "time", "round"),
     *("rate", "increase", "deriv", "changes", "predict_linear", "histogram_quantile"),
     *("last_over_time", "max_over_time", "min_over_time"),
 }
@@ -82,10 +82,20 @@ def grown(counter: Metric, label: str) -> str:
     """By how much a counter has grown within about 20 minutes, per bridge and ``label``.
 
     A series that begins counts from 0, which ``increase`` alone misses: a reason that was never met before has no
-    series before its first value.
+    series before its first value. It begins where it was not there for a day, or where its process is that young: after
+    a while without scrapes an old one goes on, and is nothing new. What a process told last counts for 10 minutes after
+    its end: one that ends with an error is there for a scrape or two.
     """
     name = counter.name
-    return f"sum by ($id, {label}) ({name} unless last_over_time({name}[5m] offset 15m) or increase({name}[20m]))"
+    young = "on (job, instance) time() - last_over_time(bridge_start_timestamp_seconds[10m]) < 1200"
+    return f"""
+        sum by ($id, {label}) (
+            last_over_time({name}[10m])
+            unless last_over_time({name}[5m] offset 15m)
+            unless (last_over_time({name}[1d] offset 15m) unless {young})
+            or increase({name}[20m])
+        )
+    """
 
 
 def _series(metric: Metric) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import textwrap
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.helm.chart import CHART, Values, of_kind, one_source, pod_templates, refusal, rendered, the
+from tests.helm.chart import CHART, Values, helm, of_kind, one_source, pod_templates, refusal, rendered, the
 from tests.helm.variants import EVERYTHING
 
 
@@ -130,3 +134,27 @@ def test_an_alert_that_is_not_there_or_has_no_threshold_is_refused() -> None:
         " remove the key",
         f"{place}.BridgeLagging is none of the chart's alerts: files/rules.yaml has their names",
     ]
+
+
+def test_links_that_nothing_can_open_are_told_at_the_installation(tmp_path: Path) -> None:
+    chart = tmp_path / "chart"
+    shutil.copytree(CHART, chart)
+    # Helm writes its notes only where it reaches a cluster, and any other template without one.
+    notes = (chart / "templates" / "NOTES.txt").read_text(encoding="utf-8")
+    (chart / "templates" / "notes.yaml").write_text(f"notes: |\n{textwrap.indent(notes, '  ')}", encoding="utf-8")
+
+    def told(**monitoring: Any) -> bool:
+        answer = subprocess.run(
+            [helm(), "template", "prod", chart, "--show-only", "templates/notes.yaml", "--values", "-"],
+            input=json.dumps(one_source() | {"monitoring": monitoring}),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert "shop" in answer.stdout
+        return "Alerts and dashboard link to docs/runbook.md, which nothing can open: set" in answer.stdout
+
+    assert told(prometheusRule={"enabled": True})
+    assert told(dashboard={"enabled": True})
+    assert not told()
+    assert not told(prometheusRule={"enabled": True}, runbookUrl="https://docs.example.com/runbook/")

@@ -82,6 +82,8 @@ def watched(bootstrap_servers: str, spark_jars: list[Path], tmp_path_factory: py
 
     def failed(error: Exception) -> None:
         found.fenced = answers(found.urls[0])
+        # Otherwise the server would go on for http.linger.
+        stop.set()
 
     stop = StopSignal()
     with ThreadPoolExecutor(1) as pool:

@@ -41,6 +41,7 @@ EMPTY = {
     ("Values and order", "A"): "every value was sent",
     ("Failures that were tried again", "A"): "nothing failed",
     ("Conflicts about the ledger", "A"): "there was none",
+    ("Mirrored database", "B"): "nothing is wrong with it",
     ("Tables that are not well in Fabric", "A"): "all tables replicate, the one that is blocked, too",
     ("Tables that are not well in Fabric", "B"): "Fabric tells of no error",
     ("Questions that failed", "A"): "none did",

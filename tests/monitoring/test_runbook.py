@@ -58,6 +58,21 @@ def test_commands_are_looked_at() -> None:
         parse("resync bridge.yaml")
 
 
+def test_no_command_can_make_kafka_keep_less_than_it_does() -> None:
+    """A number that lengthens one topic's retention shortens another's, and Kafka deletes at once."""
+    changing = re.findall(r"^.*(?:--add-config|--delete-config|retention\.(?:ms|bytes)=).*$", RUNBOOK, re.MULTILINE)
+    told = {change for line in changing for change in re.findall(r"(?:--\w+-config|retention\.\w+=)\s*\S*", line)}
+    assert {change.strip("`.,;)") for change in told} == {"--add-config retention.ms=-1", "retention.ms=-1"}
+    for before, at in zip(["", *RUNBOOK.splitlines()], RUNBOOK.splitlines(), strict=False):
+        if "--alter" in at:
+            assert before == re.sub("--alter (.*) --add-config .*", r"--describe --all \1", at)
+
+
+def test_a_replay_finds_a_running_bridge() -> None:
+    steps = SECTIONS["BridgeDecodeFailures"]
+    assert steps.index("--replicas 0") < steps.index("--replicas 1") < steps.index("dead-letters replay")
+
+
 def test_an_error_names_its_section() -> None:
     error = DeadLetterUnsentError("not sent", remedy="wait")
     assert error.runbook == "docs/runbook.md#deadletterunsenterror"

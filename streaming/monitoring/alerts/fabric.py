@@ -11,12 +11,13 @@ FABRIC: tuple[Alert, ...] = (
     Alert(
         "BridgeTableBlocked",
         Severity.CRITICAL,
-        "max by ($id, table) (bridge_table_blocked)",
+        '(max by ($id, table) (bridge_table_blocked) unless on ($id) bridge_mirroring_trouble{cause!="error"} == 1)',
         "> 0",
         "5m",
         f"{TABLE} is blocked: Fabric takes its files in no more",
-        "Published files have waited longer than fabric.blocked_after while the mirrored database runs. A missing or "
-        "unreadable file blocks all later ones, without an error. `cdc-bridge verify` finds it.",
+        "Published files have waited longer than fabric.blocked_after although the mirrored database runs. A missing "
+        "or unreadable file blocks all later ones, without an error: `cdc-bridge verify` finds it. Where every table "
+        "waits, look at the capacity first.",
     ),
     Alert(
         "BridgeMirroringError",
@@ -48,9 +49,21 @@ FABRIC: tuple[Alert, ...] = (
         "one again begins every table anew: read the runbook before.",
     ),
     Alert(
+        "BridgeMirroringTrouble",
+        Severity.CRITICAL,
+        # A stopped one has an alert of its own.
+        'max by ($id, cause) (bridge_mirroring_trouble{cause!="stopped"})',
+        "> 0",
+        "15m",
+        f"The mirrored database of {SOURCE} is in trouble ({{{{ $labels.cause }}}})",
+        "It has an error, its replicator gives no sign of life, mirroring has not begun or does not come up, or it is "
+        "in a state that the bridge does not know. Files wait in the landing zone.",
+    ),
+    Alert(
         "BridgeFabricNotSeen",
         Severity.WARNING,
-        "time() - max by ($id) (bridge_fabric_seen_timestamp_seconds)",
+        "time() - max by ($id) (bridge_fabric_seen_timestamp_seconds > 0 or bridge_start_timestamp_seconds and "
+        "bridge_fabric_seen_timestamp_seconds)",
         "> 1800",
         "5m",
         f"{BRIDGE} has not heard from Fabric for {DURATION}",
@@ -61,8 +74,9 @@ FABRIC: tuple[Alert, ...] = (
         "BridgeFabricFailing",
         Severity.WARNING,
         grown(catalogue.FABRIC_FAILURES, "reason"),
-        "> 5",
-        "0m",
+        # Questions can be ten minutes apart: few fail within the time that is counted, so it is how long they go on.
+        "> 0",
+        "30m",
         f"{BRIDGE} asks Fabric in vain ({REASON})",
         "Questions about the mirrored database fail: an identity without the right to ask, a wrong id, or Fabric does "
         "not answer. Landing itself goes on.",

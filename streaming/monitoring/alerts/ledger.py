@@ -16,17 +16,25 @@ LEDGER: tuple[Alert, ...] = (
         "0m",
         f"{BRIDGE} and its landing zone disagree ({REASON})",
         "Another driver owns the zone, something else writes to it, or state or zone were restored. The ledger lets "
-        "nothing through twice. Find the other writer.",
+        "nothing through twice. The log's end has the error. Find the other writer.",
     ),
     Alert(
         "BridgeEpochFlapping",
-        Severity.CRITICAL,
-        "changes(source:bridge_ledger_epoch:max[30m])",
+        Severity.WARNING,
+        # A driver that tries again claims anew, so what it has told as retried is no other driver's.
+        """
+        round(
+            changes(source:bridge_ledger_epoch:max[30m])
+            - on ($id) sum by ($id) (increase(bridge_retried_failures_total[30m]))
+            or changes(source:bridge_ledger_epoch:max[30m])
+        )
+        """,
         "> 3",
         "0m",
-        f"The landing zone of {SOURCE} was claimed {{{{ $value }}}} times within half an hour",
-        "Two drivers take it from each other, or one starts again and again. Nothing is written twice, but little "
-        "lands. End one of the two.",
+        f"The landing zone of {SOURCE} was claimed {{{{ $value }}}} times within half an hour, "
+        "its driver's own retries aside",
+        "Either one process starts again and again (BridgeRestarting), or two drivers take the zone from each other. "
+        "Nothing is written twice, but little lands. The ledger's log shows who claimed it.",
     ),
     Alert(
         "BridgeTwoDrivers",
@@ -40,9 +48,14 @@ LEDGER: tuple[Alert, ...] = (
     Alert(
         "BridgePendingFilesStuck",
         Severity.WARNING,
+        # Each attempt claims the zone, which is a version with an epoch of its own; only further ones are progress.
         """
         max by ($id) (
-            (bridge_pending_files and on ($id) changes(bridge_ledger_version[15m]) == 0)
+            (
+                bridge_pending_files
+                and max_over_time(bridge_ledger_version[15m]) - min_over_time(bridge_ledger_version[15m])
+                <= max_over_time(bridge_ledger_epoch[15m]) - min_over_time(bridge_ledger_epoch[15m])
+            )
             unless on ($id) bridge_table_parked{reason=~"zone:.*"} > 0
         )
         """,

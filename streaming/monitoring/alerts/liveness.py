@@ -36,12 +36,13 @@ LIVENESS: tuple[Alert, ...] = (
     Alert(
         "BridgeNotLive",
         Severity.CRITICAL,
-        "max by ($id) (bridge_live)",
+        # A process that has ended with an error tells so for http.linger only, and another one begins after it.
+        "max by ($id) (min_over_time(bridge_live[5m]))",
         "== 0",
-        "2m",
+        "1m",
         f"{BRIDGE} has stopped or hangs",
-        "Its /livez fails: the job has ended with an error that only a person can mend, or one step has taken longer "
-        "than http.stuck_after. /livez and the status page say which. Nothing lands.",
+        "Its /livez failed within 5 minutes: the job has ended with an error that only a person can mend, or one step "
+        "has taken longer than http.stuck_after. /livez, the status page and the log's end say which. Nothing lands.",
     ),
     Alert(
         "BridgeNotReady",

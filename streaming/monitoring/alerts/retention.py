@@ -10,7 +10,8 @@ min by ($id, topic) (
     bridge_retention_headroom_seconds and on ($id, topic, partition) bridge_offsets_behind > 0
 )
 """
-# Tables that are left out on purpose need nothing of what they pass over.
+# Tables that are left out on purpose need nothing of what they pass over; where one series stands for all tables, they
+# have no part in it.
 _PARKED_LEFT = """
 min by ($id, table) (
     bridge_table_retention_headroom_seconds
@@ -68,7 +69,7 @@ RETENTION: tuple[Alert, ...] = (
     Alert(
         "BridgeParkedRetentionShort",
         Severity.WARNING,
-        _PARKED_LEFT,
+        f"{_PARKED_LEFT} > 0",
         "< 172800",
         "5m",
         f"{TABLE} stands still and can be resumed for {DURATION} only",
@@ -78,7 +79,7 @@ RETENTION: tuple[Alert, ...] = (
     Alert(
         "BridgeParkedRetentionCritical",
         Severity.CRITICAL,
-        _PARKED_LEFT,
+        f"{_PARKED_LEFT} > 0",
         "< 21600",
         "5m",
         f"{TABLE} stands still and can be resumed for {DURATION} only",

@@ -10,10 +10,13 @@ FABRIC = Row(
         Panel(
             View.TABLE,
             "Mirrored database",
-            (Query("max by (source, state) (bridge_mirroring_state{$of} > 0)"),),
-            "Running is well.",
+            (
+                Query("max by (source, state) (bridge_mirroring_state{$of} > 0)"),
+                Query("max by (source, cause) (bridge_mirroring_trouble{$of} > 0)"),
+            ),
+            "Running is well. Below, what is wrong.",
             width=6,
-            columns={"source": "Source", "state": "State"},
+            columns={"source": "Source", "state": "State", "cause": "Trouble"},
         ),
         Panel(
             View.TABLE,
@@ -39,8 +42,14 @@ FABRIC = Row(
         Panel(
             View.STAT,
             "Since Fabric was heard of",
-            (Query("time() - max by (source) (bridge_fabric_seen_timestamp_seconds{$of})", "{{source}}"),),
-            "What is mirrored is known as of then.",
+            (
+                Query(
+                    "time() - max by (source) (bridge_fabric_seen_timestamp_seconds{$of} > 0 or "
+                    "bridge_start_timestamp_seconds{$of} and bridge_fabric_seen_timestamp_seconds{$of})",
+                    "{{source}}",
+                ),
+            ),
+            "What is mirrored is known as of then; since the start where it never was.",
             unit="s",
             width=6,
             steps=((0, Tone.GOOD), (900, Tone.WARN), (1800, Tone.BAD)),

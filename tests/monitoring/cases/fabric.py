@@ -16,6 +16,11 @@ def mirroring(state: str, table: str = "public.orders") -> dict[str, str]:
     return {f'bridge_table_mirroring_state{{table="{table}",state="{state}"}}': "1x30"}
 
 
+def trouble(cause: str) -> dict[str, str]:
+    return {f'bridge_mirroring_trouble{{cause="{cause}"}}': "1x30"}
+
+
+SEEN, START = "bridge_fabric_seen_timestamp_seconds", "bridge_start_timestamp_seconds"
 FAILURES = 'bridge_fabric_failures_total{reason="denied"}'
 
 FABRIC: tuple[Case, ...] = (
@@ -35,6 +40,23 @@ FABRIC: tuple[Case, ...] = (
     ),
     quiet("BridgeTableBlocked", 30, of_table("bridge_table_blocked", "0x30")),
     quiet("BridgeTableBlocked", 30, of_table("bridge_table_blocked", "0x30", "*")),
+    *(
+        quiet("BridgeTableBlocked", 30, {**of_table("bridge_table_blocked", "1x30"), **trouble(cause)})
+        for cause in ("stopped", "not_begun", "starting", "unknown_state", "no_heartbeat")
+    ),
+    *(
+        fires(
+            "BridgeTableBlocked",
+            5,
+            {**of_table("bridge_table_blocked", "1x30"), **other},
+            f"{ORDERS} is blocked: Fabric takes its files in no more",
+            table="public.orders",
+        )
+        for other in (
+            {**trouble("error"), 'bridge_mirroring_trouble{cause="stopped"}': "0x30"},
+            {'bridge_mirroring_trouble{cause="stopped",source="other"}': "1x30"},
+        )
+    ),
     quiet("BridgeTableBlocked", 4, of_table("bridge_table_blocked", "1x30")),
     fires(
         "BridgeMirroringError",
@@ -93,19 +115,46 @@ FABRIC: tuple[Case, ...] = (
         quiet("BridgeMirroringStopped", 30, {f'bridge_mirroring_state{{state="{state}"}}': "1x30"})
         for state in ("initializing", "initialized", "starting", "running", "unknown")
     ),
+    *(
+        fires(
+            "BridgeMirroringTrouble",
+            15,
+            trouble(cause),
+            f"The mirrored database of shop is in trouble ({cause})",
+            cause=cause,
+        )
+        for cause in ("error", "not_begun", "starting", "unknown_state", "no_heartbeat")
+    ),
+    quiet("BridgeMirroringTrouble", 14, trouble("error")),
+    quiet("BridgeMirroringTrouble", 30, trouble("stopped")),
+    quiet("BridgeMirroringTrouble", 30, {'bridge_mirroring_trouble{cause="error"}': "0x30"}),
     fires(
         "BridgeFabricNotSeen",
         46,
-        {"bridge_fabric_seen_timestamp_seconds": "0+60x10 600x60"},
+        {SEEN: "0+60x10 600x60", START: "60x70"},
         "The bridge of shop has not heard from Fabric for 36m 0s",
     ),
-    quiet("BridgeFabricNotSeen", 45, {"bridge_fabric_seen_timestamp_seconds": "0+60x10 600x60"}),
+    quiet("BridgeFabricNotSeen", 45, {SEEN: "0+60x10 600x60", START: "60x70"}),
+    # It has never told since the start, or nobody is to ask it.
     fires(
-        "BridgeFabricFailing",
-        30,
-        {FAILURES: "_x30 6x60"},
-        "The bridge of shop asks Fabric in vain (denied)",
-        reason="denied",
+        "BridgeFabricNotSeen",
+        46,
+        {SEEN: "0x70", START: "600x70"},
+        "The bridge of shop has not heard from Fabric for 36m 0s",
     ),
-    quiet("BridgeFabricFailing", 30, {FAILURES: "_x30 5x60"}),
+    quiet("BridgeFabricNotSeen", 45, {SEEN: "0x70", START: "600x70"}),
+    quiet("BridgeFabricNotSeen", 60, {START: "600x70"}),
+    # It is looked at every ten minutes, and tells each time.
+    quiet("BridgeFabricNotSeen", 60, {SEEN: "0x9 600x9 1200x9 1800x9 2400x9 3000x9 3600x9", START: "0x70"}),
+    *(
+        fires("BridgeFabricFailing", 60, failing, "The bridge of shop asks Fabric in vain (denied)", reason="denied")
+        for failing in (
+            {FAILURES: "_x10 1+1x60"},
+            # Ten minutes and some apart, the first time that it ever fails.
+            {FAILURES: "_x10 1x10 2x10 3x10 4x10 5x10 6x10"},
+        )
+    ),
+    quiet("BridgeFabricFailing", 39, {FAILURES: "_x10 1+1x60"}),
+    *(quiet("BridgeFabricFailing", minute, {FAILURES: "_x10 1x90"}) for minute in (20, 35, 45, 60)),
+    *(quiet("BridgeFabricFailing", minute, {FAILURES: "0x10 9x90"}) for minute in (20, 35, 45, 60)),
 )

@@ -30,8 +30,12 @@ LIVENESS: tuple[Case, ...] = (
     quiet("BridgeGone", 30, {"bridge_live": "1x20 stale", "up": "1x20 stale"}),
     quiet("BridgeGone", 40, {"bridge_live": "1x20 stale", "up": "1x20 0x30"}),
     quiet("BridgeGone", 210, {"bridge_live": "1x20 stale", "up": "1x20 stale"}),
-    fires("BridgeNotLive", 13, {"bridge_live": "1x10 0x5"}, "The bridge of shop has stopped or hangs"),
-    quiet("BridgeNotLive", 12, {"bridge_live": "1x10 0x5"}),
+    fires("BridgeNotLive", 12, {"bridge_live": "1x10 0x5"}, "The bridge of shop has stopped or hangs"),
+    quiet("BridgeNotLive", 11, {"bridge_live": "1x10 0x5"}),
+    # It has ended with an error, and was there for one more scrape; then another one starts in its place.
+    fires("BridgeNotLive", 13, {"bridge_live": "1x10 0 stale"}, "The bridge of shop has stopped or hangs"),
+    fires("BridgeNotLive", 13, {"bridge_live": "1x10 0 1x30"}, "The bridge of shop has stopped or hangs"),
+    quiet("BridgeNotLive", 17, {"bridge_live": "1x10 0 1x30"}),
     fires("BridgeNotReady", 31, {"bridge_ready": "1x10 0x30"}, "The bridge of shop has not been ready for 15 minutes"),
     quiet("BridgeNotReady", 30, {"bridge_ready": "1x10 0x30"}),
     # It crashes before it is ready, and nothing answers in between.

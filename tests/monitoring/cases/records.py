@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.monitoring.cases.case import Case, fires, quiet
 
 LETTERS = 'bridge_dead_letters_total{reason="not_json"}'
+START = "bridge_start_timestamp_seconds"
 FAILURES = 'bridge_decode_failures_total{reason="not_json"}'
 
 
@@ -39,6 +40,26 @@ RECORDS: tuple[Case, ...] = (
     quiet("BridgeDeadLetters", 60, {LETTERS: "_x30 3x60"}),
     # Not scraped for some minutes: the same letters do not count again.
     quiet("BridgeDeadLetters", 55, {LETTERS: "3x38 _x4 3x60"}),
+    *(
+        quiet("BridgeDeadLetters", at, {LETTERS: f"3x38 _x{gap} 3x60", START: f"0x38 _x{gap} 0x60"})
+        for gap, at in ((7, 46), (7, 59), (7, 60), (60, 100), (60, 115), (60, 118))
+    ),
+    # A reason that is new since then does.
+    fires(
+        "BridgeDeadLetters",
+        62,
+        {LETTERS: "_x58 3x60", START: "0x38 _x7 0x60"},
+        "3 records of shop went to the dead letters (not_json)",
+        reason="not_json",
+    ),
+    # A process that was there for a while, and another one an hour later.
+    fires(
+        "BridgeDeadLetters",
+        105,
+        {LETTERS: "9x25 stale _x73 2x60", START: "0x25 stale _x73 5940x60"},
+        "2 records of shop went to the dead letters (not_json)",
+        reason="not_json",
+    ),
     fires(
         "BridgeDecodeFailures",
         30,

@@ -102,7 +102,7 @@ RETENTION: tuple[Case, ...] = (
     fires(
         "BridgeParkedRetentionShort",
         5,
-        # Tables that are left out on purpose do not hide others where one series stands for all.
+        # Some table is left out on purpose: no part of the value, and no reason to be silent.
         parked_left("172740x20", table="*") | parked_left("172740x20", table="*", reason="excluded"),
         "At least one table of shop stands still and can be resumed for 1d 23h 59m 0s only",
         table="*",
@@ -110,6 +110,19 @@ RETENTION: tuple[Case, ...] = (
     quiet("BridgeParkedRetentionShort", 20, parked_left("172800x20")),
     quiet("BridgeParkedRetentionShort", 20, parked_left("172800x20", table="*")),
     quiet("BridgeParkedRetentionShort", 4, parked_left("172740x20")),
+    # All tables that stand still do so on purpose: nothing is told of their time.
+    quiet(
+        "BridgeParkedRetentionShort",
+        20,
+        {
+            'bridge_table_parked{table="*",reason="excluded"}': "1x20",
+            'bridge_table_parked{table="*",reason="x"}': "0x20",
+        },
+    ),
+    # It is too late: another alert's.
+    quiet("BridgeParkedRetentionShort", 30, parked_left("600x10 0x20")),
+    quiet("BridgeParkedRetentionCritical", 30, parked_left("600x10 0x20")),
+    quiet("BridgeParkedRetentionCritical", 30, parked_left("600x10 0x20", table="*")),
     quiet("BridgeParkedRetentionShort", 20, parked_left("60x20", reason="excluded")),
     quiet("BridgeParkedRetentionShort", 20, parked_left("60x20", reason="dropped")),
     fires(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from collections.abc import Iterable
@@ -13,6 +14,7 @@ from connectors.errors import Terminal, Transient
 from connectors.kafka.loopback import free_ports
 from connectors.landing_zone.errors import FencedError
 from connectors.landing_zone.ledger.draft import Draft
+from streaming import service
 from streaming.driver.batch import BatchReport
 from streaming.driver.query import StopSignal
 from streaming.driver.told_chores import ToldChores
@@ -188,6 +190,99 @@ class TestServed:
         failure = watcher.health.state.failure
         assert failure is not None
         assert (failure.message, failure.passes) == ("gone", False)
+
+    def linger(self, error: BaseException, seconds: str = "60s", *, lingering: bool = True) -> list[tuple[int, float]]:
+        """What the server answers while the process lingers: /livez, and the conflicts that /metrics tells."""
+        chosen = settings(http__port=0, http__linger=seconds)
+        watcher = Watcher(chosen, build=BUILD)
+        urls: list[str] = []
+        answered: list[tuple[int, float]] = []
+
+        def wait(wanted: float) -> None:
+            conflicts = ask(urls[0], "/metrics").value("bridge_ledger_conflicts_total", reason="fenced")
+            assert ask(urls[0], "/metrics").value("bridge_live") == 0
+            assert str(error) in ask(urls[0], "/livez").body
+            assert "Stopped" in ask(urls[0], "/").body
+            answered.append((ask(urls[0], "/livez").status, wanted if conflicts == 1 else 0))
+
+        def run() -> None:
+            with served(watcher, self.source(threading.Event()), chosen, linger=wait if lingering else None) as url:
+                urls.append(url)
+                raise error
+
+        with pytest.raises(type(error)):
+            run()
+        with pytest.raises(ConnectionRefusedError):
+            ask(urls[0], "/livez")
+        return answered
+
+    def test_after_an_error_that_a_person_has_to_mend_it_can_still_be_read(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        error = FencedError("another driver owns the zone", remedy="leave it")
+        assert self.linger(error) == [(503, 60.0)]
+        [record] = [record for record in caplog.records if "the job has ended" in record.getMessage()]
+        assert "another driver owns the zone. Remedy: leave it; the status page and the metrics at" in caplog.text
+        assert record.getMessage().endswith("tell so for 1 min 0 s")
+        assert vars(record)["facts"]["error"] == "FencedError"
+
+    def test_a_defect_can_be_read_too(self) -> None:
+        assert self.linger(ValueError("defect")) == [(503, 0)]
+
+    @pytest.mark.parametrize(
+        "error", [Transient("no answer", remedy="wait"), KeyboardInterrupt()], ids=lambda error: type(error).__name__
+    )
+    def test_what_another_attempt_mends_and_an_interrupt_end_at_once(self, error: BaseException) -> None:
+        assert self.linger(error) == []
+
+    def test_it_does_not_wait_where_nobody_wants_it_to(self) -> None:
+        error = FencedError("another driver owns the zone", remedy="leave it")
+        assert self.linger(error, lingering=False) == []
+        assert self.linger(error, "0s") == []
+
+    def test_a_signal_ends_the_waiting(self) -> None:
+        stop = StopSignal()
+        chosen = settings(http__port=0, http__linger="1h")
+        watcher = Watcher(chosen, build=BUILD)
+        began = threading.Event()
+
+        def wait(seconds: float) -> None:
+            began.set()
+            stop.wait(seconds)
+
+        def run() -> None:
+            with (
+                contextlib.suppress(Terminal),
+                served(watcher, self.source(threading.Event()), chosen, linger=wait),
+            ):
+                raise Terminal("gone", remedy="look")
+
+        running = threading.Thread(target=run, daemon=True)
+        running.start()
+        assert began.wait(10)
+        assert running.is_alive()
+        stop.set()
+        running.join(10)
+        assert not running.is_alive()
+
+    def test_a_run_that_drains_ends_at_once_and_one_that_goes_on_lingers_unless_it_is_stopping(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        waited: list[float] = []
+
+        class Waits(StopSignal):
+            def wait(self, seconds: float) -> bool:
+                waited.append(seconds)
+                return super().wait(0)
+
+        def fail(*args: Any, **more: Any) -> None:
+            raise Terminal("gone", remedy="look")
+
+        monkeypatch.setattr(service, "_run", fail)
+        for once in (True, False):
+            with pytest.raises(Terminal):
+                run_bridge(settings(http__port=0), Listener(), Waits(), once=once)
+        assert waited == [75.0]
 
     def test_a_port_in_use_ends_the_run_before_anything_else_is_tried(self) -> None:
         [port] = free_ports(1)

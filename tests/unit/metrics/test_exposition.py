@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ class TestCatalogue:
 
     def test_labels_are_bounded(self) -> None:
         allowed = {"table", "marker", "topic", "partition", "stage", "state", "reason", "op", "kind", "action", "over"}
-        allowed |= {"resolved_by", "version", "commit", "spark", "python"}
+        allowed |= {"cause", "resolved_by", "version", "commit", "spark", "python"}
         assert {label for metric in METRICS for label in metric.labels} == allowed
 
     def test_what_has_a_table_or_a_partition_says_how_one_series_is_made_of_many(self) -> None:
@@ -172,6 +173,47 @@ class TestAggregate:
         assert answered.value("bridge_lag_seconds", table="*", stage="kafka_to_file") == 30
         assert answered.value("bridge_retention_headroom_seconds", topic="*", partition="*") == 7 * DAY - 30
         assert answered.value("bridge_metrics_aggregated", over="tables") == 1
+
+    @pytest.mark.parametrize("reason", ["dropped", "excluded"])
+    def test_a_table_that_is_left_out_on_purpose_does_not_hide_how_long_others_can_be_resumed(
+        self, reason: str
+    ) -> None:
+        left_out = table("users", stop=parked(reason, offset=40))
+        waiting = table("carts", stop=parked(topic="carts", offset=40))
+        kept = kafka({"users": (90, 100), "carts": (10, 100)}, {("carts", 40): NOON_MS - DAY * 1000})
+        name = "bridge_table_retention_headroom_seconds"
+        both, alone = observed(ledger(left_out, waiting), kafka=kept), observed(ledger(left_out), kafka=kept)
+        assert scraped(both).value(name, table="public.users") == 0
+        assert scraped(both, per_table=False).value(name, table="*") == 6 * DAY
+        assert scraped(alone, per_table=False).value(name, table="*") is None
+        assert scraped(alone, per_table=False).value("bridge_table_parked", table="*", reason=reason) == 1
+
+    def test_idle_partitions_do_not_shorten_the_time_that_others_have(self) -> None:
+        kept = kafka({"orders": (10, 100), "idle": (7, 7)}, {("orders", 95): NOON_MS - 60_000})
+        short = replace(kept.topics["idle"], retention_ms=1_800_000)
+        now = observed(
+            ledger(table(), offsets={"orders": 95, "idle": 7}),
+            kafka=replace(kept, topics={**kept.topics, "idle": short}),
+        )
+        name = "bridge_retention_headroom_seconds"
+        assert scraped(now).value(name, topic="idle", partition="0") == 1_800
+        assert scraped(now, per_table=False).value(name, topic="*", partition="*") == 7 * DAY - 60
+        assert scraped(now, per_table=False).value("bridge_offsets_behind", topic="*", partition="*") == 5
+
+    def test_offsets_of_headroom_are_those_of_partitions_where_more_waits(self) -> None:
+        name = "bridge_retention_headroom_offsets"
+
+        def told(orders: int, users: int) -> float | None:
+            now = observed(
+                ledger(table(), table("users"), offsets={"orders": orders, "users": users}),
+                kafka=kafka({"orders": (10, 100), "users": (0, 1_000)}),
+            )
+            return scraped(now, per_table=False).value(name, topic="*", partition="*")
+
+        # 10 offsets wait behind 80; 900 behind 100; 7 are lost.
+        assert told(orders=90, users=1_000) is None
+        assert told(orders=90, users=100) == 100
+        assert told(orders=3, users=100) == -7
 
     def test_beyond_the_bound_it_aggregates_by_itself_and_says_so_once(self, caplog: pytest.LogCaptureFixture) -> None:
         now, tallies = self.moment()
