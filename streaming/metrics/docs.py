@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import assert_never
 
-from streaming.metrics.catalogue import CATALOGUE, Combine, Kind, Metric
+from streaming.metrics.catalogue import CATALOGUE
+from streaming.metrics.metric import Combine, Kind, Metric
 
 _HEADER = """\
 # Metrics

@@ -13,7 +13,8 @@ from prometheus_client.registry import Collector
 
 from streaming.metrics import catalogue
 from streaming.metrics.build import Build
-from streaming.metrics.catalogue import METRICS, Kind, Metric
+from streaming.metrics.catalogue import METRICS
+from streaming.metrics.metric import Kind, Metric
 from streaming.metrics.observed import Observed
 from streaming.metrics.sample import Sample
 from streaming.metrics.samples import combined, samples

@@ -8,7 +8,6 @@ in place; the job itself says what is wrong with it.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -16,6 +15,7 @@ from connectors.errors import BridgeError
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.metrics.lag import KafkaView, Place, places_that_wait
+from streaming.watch import Watch
 
 _log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def look(source: KafkaSource, state: LedgerState, before: KafkaView | None, now_
     return replace(view, first_ms=first)
 
 
-class KafkaWatch:
+class KafkaWatch(Watch):
     """A thread that looks at Kafka every so often until it is stopped; it ends with the process in any case.
 
     Args:
@@ -77,28 +77,18 @@ class KafkaWatch:
         interval: float,
         now_ms: Callable[[], int],
     ) -> None:
+        super().__init__("Kafka", interval)
         self._source = source
         self._state = state
         self._seen = seen
-        self._interval = interval
         self._now_ms = now_ms
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="kafka-watch", daemon=True)
         self._view: KafkaView | None = None
-
-    def start(self) -> None:
-        """Begin to look."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Look no more; a look under way is not waited for."""
-        self._stop.set()
 
     def look_once(self) -> float:
         """Look, unless the zone is not claimed yet; returns how many seconds to wait until the next look."""
         state = self._state()
         if state is None:
-            return min(1.0, self._interval)
+            return self.until_claimed
         try:
             self._view = look(self._source, state, self._view, self._now_ms())
         except BridgeError as error:
@@ -106,13 +96,3 @@ class KafkaWatch:
         else:
             self._seen(self._view)
         return self._interval
-
-    def _run(self) -> None:
-        pause = 0.0
-        while not self._stop.wait(pause):
-            try:
-                pause = self.look_once()
-            except Exception:
-                # Whatever it is, it concerns figures only: the job does not depend on this thread.
-                _log.exception("looking at Kafka failed in a way that is not foreseen")
-                pause = self._interval

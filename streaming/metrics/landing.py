@@ -20,7 +20,8 @@ from streaming.driver.batch import BatchReport
 from streaming.driver.publishing import ZONE_REASON
 from streaming.driver.stages import Stage
 from streaming.metrics import catalogue
-from streaming.metrics.catalogue import METRICS, Kind, Metric
+from streaming.metrics.catalogue import METRICS
+from streaming.metrics.metric import Kind, Metric
 from streaming.metrics.mirrored import PublishTimes
 from streaming.metrics.tallies import Tallies
 from streaming.task.bad_records import LEFT_OUT_LATE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streaming.metrics.catalogue import Metric
+from streaming.metrics.metric import Metric
 from streaming.metrics.tallies import Labels
 
 

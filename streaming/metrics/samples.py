@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
 from streaming.metrics import catalogue
-from streaming.metrics.catalogue import ALL, Combine, Metric
 from streaming.metrics.fabric_samples import of_mirrored_table, of_mirroring
 from streaming.metrics.lag import (
     KafkaView,
@@ -16,6 +15,7 @@ from streaming.metrics.lag import (
     table_waiting,
     waited_seconds,
 )
+from streaming.metrics.metric import ALL, Combine, Metric
 from streaming.metrics.mirrored import unmirrored_seconds
 from streaming.metrics.observed import Observed
 from streaming.metrics.sample import Sample
@@ -58,7 +58,7 @@ def samples(observed: Observed, *, per_table: bool, per_partition: bool) -> Iter
 
 
 def combined(found: list[Sample], labels: frozenset[str]) -> list[Sample]:
-    """The samples with each of ``labels`` set to :data:`~streaming.metrics.catalogue.ALL`, those alike made one."""
+    """The samples with each of ``labels`` set to :data:`~streaming.metrics.metric.ALL`, those alike made one."""
     groups: dict[tuple[Metric, Labels], list[float]] = {}
     for sample in found:
         pairs = zip(sample.metric.labels, sample.labels, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from streaming.metrics.catalogue import Metric
+from streaming.metrics.metric import Metric
 
 Labels = tuple[str, ...]
 

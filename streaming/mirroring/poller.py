@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 
 from connectors.errors import BridgeError, Transient
@@ -11,6 +10,7 @@ from connectors.landing_zone.ledger.state import LedgerState
 from streaming.mirroring.asking import failure_code
 from streaming.mirroring.look import MirroringSource, look
 from streaming.mirroring.view import MirroringView
+from streaming.watch import Watch
 
 _log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ LONGEST_PATIENCE = 600.0
 """Seconds that the next look waits at most because Fabric asked for it; the folders are not Fabric's API."""
 
 
-class MirroringWatch:
+class MirroringWatch(Watch):
     """Looks every so often until it is stopped; it ends with the process in any case.
 
     Args:
@@ -40,30 +40,20 @@ class MirroringWatch:
         interval: float,
         now_ms: Callable[[], int],
     ) -> None:
+        super().__init__("mirroring", interval)
         self._source = source
         self._state = state
         self._seen = seen
         self._failed = failed
-        self._interval = interval
         self._now_ms = now_ms
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="mirroring-watch", daemon=True)
         self._view: MirroringView | None = None
         self._failing: frozenset[str] = frozenset()
-
-    def start(self) -> None:
-        """Begin to look."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Look no more; a look under way is not waited for."""
-        self._stop.set()
 
     def look_once(self) -> float:
         """Look, unless the zone is not claimed yet; returns how many seconds to wait until the next look."""
         state = self._state()
         if state is None:
-            return min(1.0, self._interval)
+            return self.until_claimed
         before = self._view
         self._view = view = look(self._source, state, before, self._now_ms())
         failures = [error for error in (view.told.failure, view.folder_failure) if error is not None]
@@ -85,16 +75,8 @@ class MirroringWatch:
             _log.info("Fabric tells again how mirroring goes")
         self._failing = kinds
 
-    def _run(self) -> None:
-        pause = 0.0
-        while not self._stop.wait(pause):
-            try:
-                pause = self.look_once()
-            except Exception:
-                # Whatever it is, it concerns what is told only: the job does not depend on this thread.
-                _log.exception("looking at mirroring failed in a way that is not foreseen")
-                self._failed(UNFORESEEN)
-                pause = self._interval
+    def on_unforeseen(self) -> None:
+        self._failed(UNFORESEEN)
 
 
 def _tell_changes(before: MirroringView | None, view: MirroringView) -> None:

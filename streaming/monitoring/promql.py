@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from streaming.metrics.catalogue import METRICS, Kind, Metric
+from streaming.metrics.catalogue import METRICS
+from streaming.metrics.metric import Kind, Metric
 
 IDENTITY = ("job", "namespace", "source")
 """Labels of a scraped bridge that outlive its process: a pod's name and address change, these stay."""

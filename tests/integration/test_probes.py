@@ -16,7 +16,8 @@ from connectors.landing_zone.storage.local import LocalStorage
 from streaming.driver.batch import BatchReport
 from streaming.driver.query import StopSignal
 from streaming.driver.session import spark_session
-from streaming.metrics.catalogue import METRICS, Kind
+from streaming.metrics.catalogue import METRICS
+from streaming.metrics.metric import Kind
 from tests.support.bridge import QUICK_START, Bridge
 from tests.support.cluster import Cluster
 from tests.support.http import Answered, ask

@@ -20,7 +20,8 @@ from streaming.demo.columns import Column
 from streaming.demo.columns import Kind as ColumnKind
 from streaming.driver.query import StopSignal
 from streaming.driver.session import spark_session
-from streaming.metrics.catalogue import METRICS, Kind
+from streaming.metrics.catalogue import METRICS
+from streaming.metrics.metric import Kind
 from streaming.monitoring.promql import names_in
 from streaming.monitoring.rules import RECORDED
 from tests.monitoring.prometheus import DASHBOARD, JOB, SCRAPE_SECONDS, SOURCE, Prometheus, prometheus

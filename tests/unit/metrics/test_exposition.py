@@ -12,9 +12,10 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
 from streaming.metrics import catalogue
-from streaming.metrics.catalogue import CATALOGUE, METRICS, Combine, Kind
+from streaming.metrics.catalogue import CATALOGUE, METRICS
 from streaming.metrics.docs import reference
 from streaming.metrics.exposition import Exposition
+from streaming.metrics.metric import Combine, Kind
 from streaming.metrics.mirrored import Mirrored
 from streaming.metrics.observed import Observed
 from streaming.metrics.tallies import Tallies

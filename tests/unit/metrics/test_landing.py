@@ -15,8 +15,8 @@ from streaming.driver.batch import BatchReport
 from streaming.driver.stages import BatchFigures, Stage, Stages
 from streaming.metrics import catalogue
 from streaming.metrics.build import COMMIT_VARIABLE, UNKNOWN, commit_of, this_build
-from streaming.metrics.catalogue import Metric
 from streaming.metrics.landing import LandingFeed
+from streaming.metrics.metric import Metric
 from streaming.metrics.tallies import Labels, Tallies
 from streaming.plan import PartitionResult, TableResult
 from streaming.task.results import Results
