@@ -16,9 +16,9 @@ _NODE = re.compile(r"worker-\d")
 
 
 class Disturbance(enum.Enum):
-    """What happens to the node from which the request comes."""
+    """What happens at the request, mostly to the node from which it comes."""
 
-    EXECUTOR_DIES = "its executor is killed"
+    EXECUTORS_DIE = "every executor is killed, on that node and on the others"
     NODE_DIES = "everything on it is killed"
     TASK_HANGS = "its request waits until another node stages the same file"
 
@@ -56,8 +56,9 @@ class Disturbances:
                     self._elsewhere.set()
                 # The client gives up waiting before long, and asks again.
                 return None if self._elsewhere.wait(PATIENCE) else Lost.BEFORE
-            case Disturbance.EXECUTOR_DIES if not again:
-                self._cluster.workers[node].kill_executor()
+            case Disturbance.EXECUTORS_DIE if not again:
+                for worker in self._cluster.workers.values():
+                    worker.kill_executor()
                 return Lost.BEFORE
             case Disturbance.NODE_DIES if not again:
                 self._cluster.workers[node].kill()

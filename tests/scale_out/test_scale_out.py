@@ -128,8 +128,8 @@ def test_executors_that_die_and_tasks_that_run_twice_leave_no_trace_in_the_files
     tmp_path: Path,
 ) -> None:
     planned = {
-        # In the second stage: what the executor has put out in the first one is gone, so that one runs again.
-        "public.schema__orders-1-": Disturbance.EXECUTOR_DIES,
+        # In the second stage: what the first one has put out is gone with whichever executor ran it, so it runs again.
+        "public.schema__orders-1-": Disturbance.EXECUTORS_DIE,
         "public.schema__page_views-2-": Disturbance.TASK_HANGS,
         # In the first stage, which decodes and lands.
         "public.schema__customers-3-": Disturbance.NODE_DIES,
