@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _BLOCK = re.compile(
-    r"(?P<again><!-- again -->\n)?^(?P<fence>```+)(?P<language>\w+)(?: title=\"(?P<title>[^\"]*)\")?\n"
-    r"(?P<text>.*?)^(?P=fence)$",
+    r"(?P<again><!-- again -->\n)?^(?P<indent> *)(?P<fence>```+)(?P<language>\w+)(?: title=\"(?P<title>[^\"]*)\")?\n"
+    r"(?P<text>.*?)^(?P=indent)(?P=fence)$",
     re.DOTALL | re.MULTILINE,
 )
 _HERE = re.compile(r"<<-?\s*['\"]?(\w+)")
@@ -49,9 +50,9 @@ class Command:
 
 
 def blocks(page: Path) -> list[Block]:
-    """All fenced blocks of a page that name a language, in order."""
+    """All fenced blocks of a page that name a language, in order, those within a list too, without its indentation."""
     return [
-        Block(found["language"], found["title"] or "", found["text"], found["again"] is not None)
+        Block(found["language"], found["title"] or "", textwrap.dedent(found["text"]), found["again"] is not None)
         for found in _BLOCK.finditer(page.read_text(encoding="utf-8"))
     ]
 

@@ -17,6 +17,12 @@ def test_blocks_are_found_with_language_title_and_whether_to_repeat(tmp_path: Pa
     assert blocks(page) == [Block("bash", "Once", "ls\n"), Block("console", "", "$ date\nnow\n", again=True)]
 
 
+def test_a_block_within_a_list_is_one_too(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("1. Do\n\n   ```yaml\n   a:\n     b: 1\n   ```\n\n2. Done\n")
+    assert blocks(page) == [Block("yaml", "", "a:\n  b: 1\n")]
+
+
 def test_a_console_block_has_a_command_per_prompt_with_its_output() -> None:
     block = Block("console", "", "$ one \\\n  two\nprinted\n$ cat <<EOF\na\nEOF\na\n$ silent\n")
     assert list(commands(block)) == [

@@ -9,14 +9,27 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
+from typer.exceptions import TyperException
 
-from streaming.settings import settings_of
+from streaming.settings import BridgeSettings, settings_of
 from tests.docs.page import Block, blocks
 from tests.unit.streaming.test_named_commands import parse
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 GUIDES = sorted((DOCS / "how-to").glob("*.md"))
-PAGES = [*GUIDES, DOCS / "tutorial.md", DOCS / "index.md", DOCS / "why-a-ledger.md", DOCS / "comparison.md"]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+OF_OTHERS = {"kubernetes.md": "values of the chart: tests/helm/test_documentation.py"}
+"""Pages whose YAML is not the bridge's settings, and what tries it."""
+NO_SETTINGS = ("transport:", "rules:")
+"""How a file of OpenLineage's own client begins, and a role of Kubernetes."""
+REST = {
+    "name": "shop",
+    "kafka": {"bootstrap_servers": "kafka.example.com:9092", "topics": ["shop.public.orders"]},
+    "landing_zone": {"url": "file:///data/LandingZone"},
+}
+"""What a snippet of some settings leaves out."""
 
 CONNECTOR_KEYS = {
     "connector.class",
@@ -54,15 +67,32 @@ def named(snippets: list[tuple[str, Block]]) -> list[str]:
     return [f"{page}-{number}" for number, (page, _) in enumerate(snippets)]
 
 
-YAML, JSON, SHELL = of_language("yaml"), of_language("json"), of_language("bash", "console")
+YAML = [
+    (page, block)
+    for page, block in of_language("yaml")
+    if page not in OF_OTHERS and not block.text.startswith(NO_SETTINGS)
+]
+JSON, SHELL = of_language("json"), of_language("bash", "console")
+
+
+def whole(text: str) -> str:
+    """A page's settings with what a snippet leaves out: a table's options are those of all tables."""
+    snippet = yaml.safe_load(text)
+    if "name" in snippet:
+        return text
+    if not snippet.keys() & BridgeSettings.model_fields.keys():
+        snippet = {"tables": {"defaults": snippet}}
+    below = {key: value | snippet.get(key, {}) for key, value in REST.items() if isinstance(value, dict)}
+    return yaml.safe_dump(REST | snippet | below)
 
 
 @pytest.mark.parametrize(("_page", "block"), YAML, ids=named(YAML))
-def test_settings_of_a_guide_load(_page: str, block: Block, tmp_path: Path) -> None:
-    password = tmp_path / "password"
-    password.write_text("secret")
-    text = re.sub(r"/run/secrets/[\w/-]+", str(password), block.text)
-    assert settings_of(text, "bridge.yaml").name in text
+def test_settings_of_a_page_load(_page: str, block: Block, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("16 signs at least")
+    text = re.sub(r"/run/secrets/[\w/-]+", str(secret), block.text)
+    text = re.sub(r"<[\w ]+>", "11111111-1111-1111-1111-111111111111", text)
+    assert settings_of(whole(text), "bridge.yaml")
 
 
 @pytest.mark.parametrize(("_page", "block"), JSON, ids=named(JSON))
@@ -78,6 +108,27 @@ def test_commands_of_a_page_can_be_typed(_page: str, block: Block) -> None:
             parse(shlex.join(shlex.split(line)))
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_a_page_s_sentences_exist_with_their_options(page: Path) -> None:
+    wrong = []
+    for line in re.findall(r"`cdc-bridge ([a-z][^`]*)`", page.read_text(encoding="utf-8")):
+        try:
+            parse(line)
+        except TyperException as problem:
+            # A sentence may leave out what the command is to do it to.
+            if not str(problem).startswith("Missing parameter"):
+                wrong.append(f"{line}: {problem}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_targets_of_make_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    typed = re.findall(r"(?:`|^(?:\$ )?)make ([a-z][a-z-]*)", text, re.MULTILINE)
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(typed) - targets == set()
+
+
 @pytest.mark.parametrize(("_page", "block"), of_language("bash"), ids=named(of_language("bash")))
 def test_a_script_is_bash(_page: str, block: Block) -> None:
     checked = subprocess.run(["bash", "-n"], input=block.text, text=True, capture_output=True, check=False)
@@ -90,8 +141,7 @@ def test_the_mirrored_databases_definition_is_json() -> None:
 
 
 def test_every_guide_says_how_to_see_that_it_is_done() -> None:
-    without = [page.name for page in GUIDES if page.name not in ("index.md", "scale.md", "release.md")]
-    missing = [
-        name for name in without if not re.search(r"^cdc-bridge ", (DOCS / "how-to" / name).read_text(), re.MULTILINE)
-    ]
-    assert missing == []
+    looking = r"^cdc-bridge (check|explain|status|reconcile|replay|verify|ledger log) "
+    users = [page for page in GUIDES if page.name not in ("index.md", "release.md")]
+    ours = {page.name: [one.text for one in blocks(page) if "cdc-bridge " in one.text] for page in users}
+    assert [name for name, texts in ours.items() if not re.search(looking, texts[-1], re.MULTILINE)] == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from tests.release.record_upgrade import ARCHIVES
 from tests.release.story import SETTINGS, Story
+from tests.support.archive import unpack
 from tests.support.bridge import QUICK_JAVA, Bridge
 from tests.support.cluster import Cluster
 
@@ -41,8 +41,7 @@ def tags() -> list[str]:
 @contextmanager
 def left_behind(tag: str, folder: Path, spark: SparkSession, jars: Sequence[Path]) -> Iterator[LeftBehind]:
     """Unpack a release's archive into ``folder`` and start its Kafka and its registry."""
-    with tarfile.open(ARCHIVES / f"{tag}.tar.xz") as packed:
-        packed.extractall(folder, filter="data")
+    unpack(ARCHIVES / f"{tag}.tar.xz", folder)
     with (
         EmbeddedBroker(folder / "broker", jars, jvm_options=[QUICK_JAVA]) as broker,
         EmbeddedRegistry() as registry,

@@ -17,6 +17,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.archive import unpack
+
 ROOT = Path(__file__).parents[2]
 VERSION_VARIABLE = "SETUPTOOLS_SCM_PRETEND_VERSION_FOR_CDC_BRIDGE"
 _FILES = ("CHANGELOG.md", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml")
@@ -61,8 +63,7 @@ def wheel_of(sdist: Path, out: Path, *, epoch: int) -> Path:
     """The wheel that an sdist makes, in ``out``; git and the clone have no part in it."""
     with tempfile.TemporaryDirectory(prefix="cdc-bridge-build-") as name:
         work = Path(name)
-        with tarfile.open(sdist) as packed:
-            packed.extractall(work, filter="data")
+        unpack(sdist, work)
         [source] = work.iterdir()
         made = work / "made"
         _run_build("--wheel", source, made, {"SOURCE_DATE_EPOCH": str(epoch)})

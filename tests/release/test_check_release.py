@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
-from tests.release.check_release import Commit, missing
+from tests.release.check_release import Commit, missing, this_commit
 
 READY = Commit(
     changes="# Changes\n\n## Unreleased\n\n## 0.2.0 - 2026-03-01\n\n### Added\n\n- A thing.\n\n## 0.1.0 - 2026-01-01\n",
@@ -54,3 +55,19 @@ def test_what_is_missing_is_said_with_what_to_do(commit: Commit, sentence: str) 
 
 def test_only_three_numbers_are_a_release() -> None:
     assert missing("v0.2", READY) == ["'v0.2' is not a release: write major.minor.patch, such as 0.2.0"]
+
+
+def test_this_commit_is_read_from_its_files() -> None:
+    commit = this_commit()
+    assert commit.changes.startswith("# Changes\n")
+    assert commit.chart["name"] == "cdc-bridge"
+    assert re.fullmatch(r"\d+\.\d+\.\d+\.dev0", commit.fallback)
+
+
+def test_every_release_in_the_list_of_changes_has_left_something_that_is_gone_on_with() -> None:
+    """Without an archive, the test of upgrades would have nothing to try and pass."""
+    commit = this_commit()
+    released = re.findall(r"^## (\d+\.\d+\.\d+) - ", commit.changes, re.MULTILINE)
+    assert released[-1] == "0.1.0"
+    # The newest one is recorded when its tag is there.
+    assert {f"v{release}" for release in released[1:] or released} <= set(commit.recorded)
