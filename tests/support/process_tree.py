@@ -30,14 +30,22 @@ class Peak:
 
     def _watch(self) -> None:
         while not self._over.wait(0.1):
-            for pid in descendants(self._root):
-                try:
-                    command = Path(f"/proc/{pid}/cmdline").read_bytes()
-                    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-                except (OSError, IndexError):
-                    continue
-                kind = next((kind for kind in (WORKER, EXECUTOR, DRIVER) if kind in command), b"")
-                self._mebibytes[kind] = max(self.of(kind), pages * os.sysconf("SC_PAGE_SIZE") >> 20)
+            for kind, size in resident_mebibytes(self._root).items():
+                self._mebibytes[kind] = max(self.of(kind), size)
+
+
+def resident_mebibytes(root: int) -> dict[bytes, int]:
+    """The largest resident size of any one process of each kind below a process, itself included."""
+    sizes: dict[bytes, int] = {}
+    for pid in (root, *descendants(root)):
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+            pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        except (OSError, IndexError):
+            continue
+        kind = next((kind for kind in (WORKER, EXECUTOR, DRIVER) if kind in command), b"")
+        sizes[kind] = max(sizes.get(kind, 0), pages * os.sysconf("SC_PAGE_SIZE") >> 20)
+    return sizes
 
 
 def descendants(root: int) -> list[int]:

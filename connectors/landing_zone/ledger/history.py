@@ -8,14 +8,24 @@ from connectors.landing_zone.errors import LedgerCorruptError, PathNotFoundError
 from connectors.landing_zone.ledger import version_file
 from connectors.landing_zone.ledger.apply import apply
 from connectors.landing_zone.ledger.state import SNAPSHOT_EVERY, LedgerState, Version
-from connectors.landing_zone.ledger.version_file import KEPT_AT_LEAST, read_kept_version, version_numbers
+from connectors.landing_zone.ledger.version_file import (
+    KEPT_AT_LEAST,
+    kept_and_stray,
+    read_kept_version,
+    read_unless_pruned,
+    version_numbers,
+)
 from connectors.landing_zone.side_by_side import side_by_side
 from connectors.landing_zone.storage.protocol import Storage
 
 KEPT_MS = 7 * 24 * 3600 * 1000
 """Versions younger than this are never pruned; landing files too are kept for seven days after they were read."""
 
+PRUNED_AT_ONCE = 1_000
+"""Pruning removes no more versions than this at a time: after a long standstill no start waits for all of them."""
+
 _READ_AHEAD = 32
+_THREADS = 8
 
 
 def read_version(state: Storage, number: int) -> Version:
@@ -34,13 +44,18 @@ def read_version(state: Storage, number: int) -> Version:
 def versions(state: Storage, *, limit: int | None = None, threads: int = 8) -> Iterator[Version]:
     """The versions kept, newest first, at most ``limit`` of them; they are read as the iterator is consumed.
 
+    It ends early where a driver prunes the rest meanwhile.
+
     Raises:
         LedgerCorruptError: a version is missing or cannot be read.
     """
     newest_first = version_numbers(state)[::-1][:limit]
     for begin in range(0, len(newest_first), _READ_AHEAD):
         chunk = newest_first[begin : begin + _READ_AHEAD]
-        yield from side_by_side(lambda number: read_kept_version(state, number), chunk, threads=threads)
+        for version in side_by_side(lambda number: read_unless_pruned(state, number), chunk, threads=threads):
+            if version is None:
+                return
+            yield version
 
 
 def state_at(state: Storage, number: int) -> LedgerState:
@@ -67,15 +82,18 @@ def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
     Raises:
         LedgerCorruptError: a version cannot be read, or none of them holds a snapshot.
     """
-    later: list[Version] = []
-    for current in range(number, oldest - 1, -1):
-        version = read_kept_version(state, current)
+    later = [read_kept_version(state, number)]
+    while later[-1].snapshot is None and later[-1].version > oldest:
+        end = later[-1].version
+        begin = max(oldest, (end - 1) // SNAPSHOT_EVERY * SNAPSHOT_EVERY)
+        newest_first = range(end - 1, begin - 1, -1)
+        later += side_by_side(lambda version: read_kept_version(state, version), newest_first, threads=_THREADS)
+    for age, version in enumerate(later):
         if version.snapshot is not None:
             after = version.snapshot
-            for change in reversed(later):
+            for change in reversed(later[:age]):
                 after = apply(after, change)
             return after
-        later.append(version)
     raise LedgerCorruptError(
         f"No version from {oldest} to {number} of the ledger holds the whole state",
         file=version_file.path_of(oldest),
@@ -84,27 +102,36 @@ def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
     )
 
 
-def prune(state: Storage, *, now_ms: int) -> tuple[int, ...]:
-    """Remove the oldest versions and return their numbers.
+def prune(state: Storage, *, now_ms: int, threads: int = 1) -> tuple[int, ...]:
+    """Remove the oldest versions, at most :data:`PRUNED_AT_ONCE`, and return their numbers.
 
     The newest :data:`KEPT_AT_LEAST` versions and those of the last seven days are kept. The oldest one that stays holds
-    a snapshot, so that every kept state can still be rebuilt. They go oldest first, so a crash leaves no hole.
+    a snapshot, so that every kept state can still be rebuilt. A crash on the way leaves no hole above a kept version:
+    with one thread they go oldest first, with several what is left below a hole is a stray and goes with the next ones.
+
+    Args:
+        state: where the ledger is.
+        now_ms: wall clock, milliseconds since 1970.
+        threads: versions removed side by side.
 
     Raises:
         LedgerCorruptError: a version is missing or cannot be read.
     """
-    kept = version_numbers(state)
+    kept, strays = kept_and_stray(state)
     if not kept:
         return ()
     begin = kept[0]
     first_snapshot = kept[0] + -kept[0] % SNAPSHOT_EVERY
-    for candidate in range(first_snapshot, kept[-1] - KEPT_AT_LEAST + 2, SNAPSHOT_EVERY):
-        if read_kept_version(state, candidate).written_ms > now_ms - KEPT_MS:
+    last_snapshot = min(kept[-1] - KEPT_AT_LEAST + 1, kept[0] + PRUNED_AT_ONCE)
+    for candidate in range(first_snapshot, last_snapshot + 1, SNAPSHOT_EVERY):
+        version = read_unless_pruned(state, candidate)
+        if version is None:
+            return ()  # another driver prunes
+        if version.written_ms > now_ms - KEPT_MS:
             break
         begin = candidate
-    removed = tuple(range(kept[0], begin))
-    for number in removed:
-        state.delete(version_file.path_of(number))
+    removed = (*strays[:PRUNED_AT_ONCE], *range(kept[0], begin))
+    side_by_side(lambda number: state.delete(version_file.path_of(number)), removed, threads=threads)
     return removed
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from connectors.landing_zone.errors import LedgerCorruptError, LedgerFormatError, PathNotFoundError
+from connectors.landing_zone.errors import LedgerCorruptError, LedgerFormatError, PathNotFoundError, StorageError
 from connectors.landing_zone.ledger.state import FORMAT, LedgerState, Version
 from connectors.landing_zone.storage.protocol import Storage
 
@@ -61,6 +61,17 @@ def version_numbers(state: Storage) -> list[int]:
     Raises:
         LedgerCorruptError: a version between two others is missing.
     """
+    return kept_and_stray(state)[0]
+
+
+def kept_and_stray(state: Storage) -> tuple[list[int], list[int]]:
+    """As :func:`version_numbers`, and the numbers below them that belong to no history, ascending.
+
+    Strays are such late writes, and what a pruning that was cut off has left between the versions it removed.
+
+    Raises:
+        LedgerCorruptError: a version between two others is missing.
+    """
     numbers = all_version_numbers(state)
     begin = _begin_of_last_run(numbers)
     if begin and len(numbers) - begin < KEPT_AT_LEAST:
@@ -71,7 +82,7 @@ def version_numbers(state: Storage) -> list[int]:
             state=state.url,
             remedy=f"{PUT_BACK}; nothing is published until then",
         )
-    return numbers[begin:]
+    return numbers[begin:], numbers[:begin]
 
 
 def all_version_numbers(state: Storage) -> list[int]:
@@ -105,11 +116,32 @@ def read_kept_version(state: Storage, number: int) -> Version:
     """As :func:`read_version`, of a number that the listing has just shown.
 
     Raises:
+        StorageError: it was pruned since then; begin again with another listing.
         LedgerCorruptError: its file is gone, or cannot be read as that version.
+    """
+    version = read_unless_pruned(state, number)
+    if version is None:
+        raise StorageError(
+            f"Version {number} of the ledger was pruned after it was listed",
+            file=path_of(number),
+            state=state.url,
+            remedy="nothing: the ledger is read again",
+        )
+    return version
+
+
+def read_unless_pruned(state: Storage, number: int) -> Version | None:
+    """As :func:`read_version`, of a number that a listing has shown; None where a driver has pruned it since.
+
+    Raises:
+        LedgerCorruptError: its file is gone otherwise, or cannot be read as that version.
     """
     try:
         return read_version(state, number)
     except PathNotFoundError as error:
+        kept = version_numbers(state)
+        if kept and number < kept[0]:
+            return None
         raise _unreadable(state, number, "it vanished after it was listed") from error
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from connectors.landing_zone.errors import LedgerCorruptError, VersionNotKeptError
 from connectors.landing_zone.ledger.history import KEPT_MS, prune, read_version, state_at, versions
-from connectors.landing_zone.ledger.version_file import path_of, version_numbers
+from connectors.landing_zone.ledger.version_file import all_version_numbers, path_of, version_numbers
 from tests.unit.landing_zone.ledger_builders import NOON_MS, claimed, fill, ticking
 from tests.unit.landing_zone.memory_storage import Crash, Fault, MemoryStorage
 
@@ -101,6 +101,15 @@ def test_pruning_keeps_seven_days() -> None:
     assert version_numbers(state)[0] == 300
 
 
+def test_pruning_goes_on_where_it_ended_and_never_takes_long_at_once() -> None:
+    state = ledger_of(3_250)
+    removed = [prune(state, now_ms=LONG_AFTER) for _ in range(4)]
+
+    assert [(numbers[0], numbers[-1]) for numbers in removed[:3]] == [(1, 999), (1_000, 1_999), (2_000, 2_199)]
+    assert removed[3] == ()
+    assert version_numbers(state) == list(range(2_200, 3_251))
+
+
 def test_a_crash_while_pruning_leaves_no_hole() -> None:
     state = ledger_of(1200)
     deletes = 0
@@ -115,6 +124,16 @@ def test_a_crash_while_pruning_leaves_no_hole() -> None:
 
     assert version_numbers(state) == list(range(4, 1201))
     assert prune(state, now_ms=LONG_AFTER) == tuple(range(4, 200))
+
+
+def test_what_a_crash_leaves_between_versions_removed_side_by_side_goes_with_the_next_ones() -> None:
+    state = ledger_of(1200)
+    for number in (1, 2, 4, 5, 7):
+        state.delete(path_of(number))
+
+    assert version_numbers(state) == list(range(8, 1201))
+    assert prune(state, now_ms=LONG_AFTER, threads=4) == (3, 6, *range(8, 200))
+    assert all_version_numbers(state) == list(range(200, 1201))
 
 
 def test_an_empty_ledger_has_nothing_to_prune() -> None:

@@ -1,0 +1,73 @@
+"""A backlog of millions of events, drained: as fast at its end as at its beginning, in the same memory."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+from connectors.landing_zone.ledger.state import Version
+from tests.bench.wide_events import WideTable, bulk_producer, create_topics, produce
+from tests.load.job import Job
+from tests.load.memory import KINDS, MemorySamples
+from tests.load.outcome import Outcome, judgement_failures, judgement_text
+
+PARTITIONS = (1, 1, 2, 8)
+"""Of the four tables."""
+SLACK = 1.25
+"""By how much the last third's memory may be above the second third's and still be called flat."""
+_CHUNK = 50_000
+
+
+def backlog(folder: Path, bootstrap_servers: str, *, events: int = 10_000_000) -> tuple[Outcome, float]:
+    """Drain so many events with the default trigger; returns the events per second within the drain, too."""
+    each = events // len(PARTITIONS)
+    rows = max(1, each // 4)
+    tables = [WideTable("backlog", f"t{number}", rows, count) for number, count in enumerate(PARTITIONS)]
+    create_topics(tables, bootstrap_servers)
+    producer = bulk_producer(bootstrap_servers)
+    for begin in range(0, each, _CHUNK):
+        for table in tables:
+            produce(producer, table, begin, min(begin + _CHUNK, each))
+        if begin % 500_000 == 0:
+            print(f"  {begin * len(tables):,} of {each * len(tables):,} events produced", flush=True)
+    producer.flush()
+
+    job = Job(folder, "backlog", bootstrap_servers, trigger={})
+    job.write_settings()
+    memory = job.start("--once").wait()
+    batches = job.batches()
+    thirds = _thirds(batches, memory)
+    # From the first commit to the last: the start, and the first batch with it, left out.
+    seconds = (batches[-1].written_ms - batches[0].written_ms) / 1000
+    rate = (each * len(tables) - _records(batches[0])) / seconds
+    judgement = job.judged(tables, [each] * len(tables))
+    figures = {
+        "rows": judgement_text(judgement),
+        "batches": f"{len(batches)}, {job.files()} files",
+        "drained at": f"{rate:,.0f} events/s after the first batch",
+        **{f"MiB, {name}": " / ".join(str(third.get(kind, 0)) for third in thirds) for kind, name in KINDS.items()},
+    }
+    return Outcome(
+        f"a backlog of {each * len(tables):,} events",
+        figures,
+        (*judgement_failures(judgement), *_growth(thirds)),
+    ), rate
+
+
+def _records(batch: Version) -> int:
+    return sum(end - start for topic in batch.planned.values() for start, end in topic.partitions.values())
+
+
+def _thirds(batches: list[Version], memory: MemorySamples) -> list[dict[bytes, int]]:
+    """Peaks of memory in the first, second and last third of the batches."""
+    times = [batch.written_ms for batch in batches]
+    cuts = [0, times[len(times) // 3], times[2 * len(times) // 3], times[-1] + 1]
+    return [memory.peaks(begin, end) for begin, end in pairwise(cuts)]
+
+
+def _growth(thirds: list[dict[bytes, int]]) -> list[str]:
+    return [
+        f"the {name} grew from {thirds[1][kind]} to {thirds[2][kind]} MiB"
+        for kind, name in KINDS.items()
+        if thirds[2][kind] > SLACK * thirds[1][kind]
+    ]

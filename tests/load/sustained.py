@@ -1,0 +1,96 @@
+"""Events without a pause at a share of what the machine can carry, while the bridge is stopped and killed again."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from pathlib import Path
+
+from tests.bench.wide_events import WideTable, bulk_producer, create_topics, produce
+from tests.load.job import Job, wait_until_landed
+from tests.load.outcome import Outcome, judgement_failures, judgement_text
+
+SHARE = 0.8
+"""Of the measured maximum."""
+ENDS = (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM, signal.SIGKILL)
+"""How the bridge is ended, one after the other."""
+_TICK_S = 0.1
+_TABLES = 4
+
+
+class Source:
+    """Produces so many events a second into several tables, in a thread, until so many were sent."""
+
+    def __init__(self, tables: list[WideTable], bootstrap_servers: str, *, rate: float, events: int) -> None:
+        self.sent = 0
+        self.late_s = 0.0
+        """How far the producer itself fell behind its pace, at most."""
+        self._tables = tables
+        self._producer = bulk_producer(bootstrap_servers)
+        self._rate = rate
+        self._events = events
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Source:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+
+    @property
+    def sending(self) -> bool:
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        began, each = time.monotonic(), 0
+        while each * len(self._tables) < self._events:
+            wanted = int((time.monotonic() - began) * self._rate / len(self._tables))
+            upto = min(wanted, self._events // len(self._tables))
+            for table in self._tables:
+                produce(self._producer, table, each, upto)
+            each = max(each, upto)
+            self.sent = each * len(self._tables)
+            self.late_s = max(self.late_s, time.monotonic() - began - self.sent / self._rate - _TICK_S)
+            time.sleep(_TICK_S)
+        self._producer.flush()
+
+
+def sustained(folder: Path, bootstrap_servers: str, *, maximum: float, events: int = 7_200_000) -> Outcome:
+    """So many events at 80 % of ``maximum`` events per second: hours of most databases in minutes.
+
+    The bridge is ended ``len(ENDS)`` times, at even distances, and started again at once.
+    """
+    rate = SHARE * maximum
+    tables = [WideTable("sustained", f"t{number}", 50_000, 1 + number % 2) for number in range(_TABLES)]
+    create_topics(tables, bootstrap_servers)
+    job = Job(folder, "sustained", bootstrap_servers, trigger={"interval": "2s"})
+    job.write_settings()
+    lags: list[int] = []
+    running = job.start()
+    began, ended = time.monotonic(), 0
+    with Source(tables, bootstrap_servers, rate=rate, events=events) as source:
+        while source.sending:
+            time.sleep(1)
+            lags.append(source.sent - job.landed())
+            if ended < len(ENDS) and source.sent > events * (ended + 1) / (len(ENDS) + 1):
+                running.end(ENDS[ended])
+                ended += 1
+                running = job.start()
+    sent_s, last = time.monotonic() - began, time.monotonic()
+    wait_until_landed(job, source.sent)
+    caught_up_s = time.monotonic() - last
+    running.end(signal.SIGTERM)
+    judgement = job.judged(tables, [source.sent // len(tables)] * len(tables))
+    return Outcome(
+        f"{source.sent:,} events at {rate:,.0f} a second, {len(ENDS)} times ended on the way",
+        {
+            "rows": judgement_text(judgement),
+            "sent in": f"{sent_s:.0f} s, the producer at most {source.late_s:.1f} s behind",
+            "behind, at most": f"{max(lags):,} events, {max(lags) / rate:.0f} s",
+            "behind, at the end": f"{lags[-1]:,} events, worked off in {caught_up_s:.0f} s",
+            "batches": f"{len(job.batches())}, {job.files()} files",
+        },
+        judgement_failures(judgement),
+    )
