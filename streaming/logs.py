@@ -14,6 +14,7 @@ from typing import TextIO, assert_never
 
 from connectors.errors import BridgeError
 from streaming.log_context import version_in_hand
+from streaming.printable import ascii_controls, one_line, printable
 from streaming.settings.runtime import LogFormat, LogLevel
 
 _LEVELS = {
@@ -37,10 +38,10 @@ _LOUD = {
 
 
 class TextLines(logging.Formatter):
-    """``2026-01-31T08:00:00Z INFO    batch 3 ...``."""
+    """``2026-01-31T08:00:00Z INFO    batch 3 ...``; only a traceback has more lines, each set in."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"{_moment(record)} {record.levelname:<7} {record.getMessage()}{_trace(self, record)}"
+        return f"{_moment(record)} {record.levelname:<7} {one_line(record.getMessage())}{_trace(self, record)}"
 
 
 class JsonLines(logging.Formatter):
@@ -64,7 +65,7 @@ class JsonLines(logging.Formatter):
             line.setdefault("version", version)
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return ascii_controls(json.dumps(line, ensure_ascii=False, default=str))
 
 
 class StandardError(logging.StreamHandler[TextIO]):
@@ -123,4 +124,7 @@ def _moment(record: logging.LogRecord) -> str:
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    return f"\n{formatter.formatException(record.exc_info)}" if record.exc_info else ""
+    if not record.exc_info:
+        return ""
+    # An error's text may hold line breaks, and must not look like a line of the log.
+    return "".join(f"\n  {printable(line)}" for line in formatter.formatException(record.exc_info).split("\n"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any, assert_never
 
@@ -10,6 +11,7 @@ import numpy as np
 from connectors.debezium.avro_reader import AvroReader, ReadPart
 from connectors.debezium.avro_records import AvroRecords
 from connectors.debezium.avro_registry import AvroReaders
+from connectors.debezium.avro_schema import GENERIC_UNION
 from connectors.debezium.event_group import EventGroup, NoImages, present_mask
 from connectors.debezium.events import Bools, Int64s, SkipReason
 from connectors.debezium.flattened import first_present, is_metadata, metadata_fields, operations, topic_table
@@ -19,8 +21,11 @@ from connectors.debezium.options import DecodeOptions
 from connectors.debezium.origin import RecordForm, form_of
 from connectors.debezium.physical import Images
 from connectors.debezium.record_key import RecordKeys
-from connectors.debezium.source_block import is_constant, name_fields, position_members, tables_of
+from connectors.debezium.schema import ConnectType, Field
+from connectors.debezium.source_block import is_constant, kinds_of, name_fields, position_members, tables_of
 from connectors.debezium.verdicts import BadReason, Rejection, Verdicts
+
+_TEXT = frozenset({ConnectType.STRING})
 
 
 class AvroCodec:
@@ -78,11 +83,19 @@ class AvroCodec:
             if form is RecordForm.ENVELOPE:
                 groups += self._envelopes(reader, part, rows[part.places], verdicts)
             else:
-                groups += self._flattened(topic, reader, part, rows[part.places])
+                groups += self._flattened(topic, reader, part, rows[part.places], verdicts)
         return groups
 
     def _envelopes(self, reader: AvroReader, part: ReadPart, rows: Int64s, verdicts: Verdicts) -> list[EventGroup]:
         records = part.records
+        block = reader.record.child("source")
+        members = () if block is None else block.children
+        if block is not None and block.semantic == GENERIC_UNION:
+            for row in rows.tolist():
+                verdicts.reject(row, BadReason.MISSING_SOURCE, "the source block is a union")
+            return []
+        if _refused({"op": _TEXT}, reader.record.root.children, rows, verdicts):
+            return []
         ops = records.values("op")
         connectors = self._connectors(records, "source", "connector")
         source_there = records.images("source").present
@@ -95,6 +108,11 @@ class AvroCodec:
         groups: list[EventGroup] = []
         for connector, mine in _each(connectors):
             documents = connector == "mongodb"
+            images = {"before": _TEXT, "after": _TEXT} if documents else {}
+            if _refused(kinds_of(connector), members, rows[mine], verdicts, of="source.") or _refused(
+                images, reader.record.root.children, rows[mine], verdicts
+            ):
+                continue
             named = [records.values("source", name) for name in name_fields(connector)]
             source = {name: records.values("source", name) for name in position_members(connector)}
             for table, places in tables_of(*named).items():
@@ -117,12 +135,19 @@ class AvroCodec:
                 groups.append(group.select(chosen))
         return [group for group in groups if len(group)]
 
-    def _flattened(self, topic: str, reader: AvroReader, part: ReadPart, rows: Int64s) -> list[EventGroup]:
+    def _flattened(
+        self, topic: str, reader: AvroReader, part: ReadPart, rows: Int64s, verdicts: Verdicts
+    ) -> list[EventGroup]:
         prefix = self._options.metadata_prefix
         records = part.records
         connectors = self._connectors(records, *self._first(records, "connector"))
         groups: list[EventGroup] = []
         for connector, mine in _each(connectors):
+            kinds = {
+                name: kind for member, kind in kinds_of(connector).items() for name in metadata_fields(member, prefix)
+            }
+            if _refused(kinds, reader.record.fields, rows[mine], verdicts):
+                continue
             like = topic_table(topic, connector)
             named = [
                 [value or default for value in self._member(records, member)]
@@ -130,6 +155,8 @@ class AvroCodec:
             ]
             for table, places in tables_of(*named).items():
                 if table is None:
+                    for row in rows[places[mine[places]]].tolist():
+                        verdicts.reject(row, BadReason.MISSING_SOURCE, "neither the record nor its topic names a table")
                     continue
                 group = EventGroup(
                     rows=rows,
@@ -157,6 +184,22 @@ class AvroCodec:
     def _member(self, records: AvroRecords, member: str) -> list[Any]:
         found = [records.values(name) for name in metadata_fields(member, self._options.metadata_prefix)]
         return reduce(first_present, found)
+
+
+def _refused(
+    kinds: Mapping[str, frozenset[ConnectType]],
+    fields: Sequence[Field],
+    rows: Int64s,
+    verdicts: Verdicts,
+    of: str = "",
+) -> bool:
+    """Whether the schema gives one of the fields a type that it cannot have; then all of its records are bad."""
+    for field in fields:
+        if field.name in kinds and field.type not in kinds[field.name]:
+            for row in rows.tolist():
+                verdicts.reject(row, BadReason.TYPE_MISMATCH, f"{of}{field.name} is of type {field.type.value}")
+            return True
+    return False
 
 
 def _images(records: AvroRecords, name: str, documents: bool) -> Images:

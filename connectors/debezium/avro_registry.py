@@ -9,7 +9,8 @@ from connectors.debezium.wire import SchemaId, SchemaLookup
 
 
 class AvroReaders:
-    """Readers by schema id. A schema never changes under its id, so a reader is kept; a refusal only for one batch.
+    """Readers by schema id. A schema never changes under its id, so a reader is kept, and that there can be none too;
+    that the registry has no such schema only for one batch.
 
     Args:
         schemas: the registry, or ``None`` when the settings name none.
@@ -22,7 +23,8 @@ class AvroReaders:
 
     def new_batch(self) -> None:
         """Ask again for schemas that were unknown: they may have been registered since."""
-        self._refused.clear()
+        unusable = {at: wrong for at, wrong in self._refused.items() if wrong.reason is BadReason.UNUSABLE_SCHEMA}
+        self._refused = unusable
 
     def reader(self, schema_id: SchemaId) -> AvroReader | Rejection:
         """The reader for a writer schema, or why its records cannot be read.

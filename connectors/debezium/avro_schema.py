@@ -43,7 +43,10 @@ _LOGICAL = {
 }
 # What the converter writes when Connect's schema gives no precision (AvroData, CONNECT_AVRO_DECIMAL_PRECISION_DEFAULT).
 _UNKNOWN_PRECISION = 64
-_GENERIC_UNION = "io.confluent.connect.avro.Union"
+# The largest message that a Kafka record can hold has fewer bytes.
+_LARGEST_FIXED = 2**31 - 1
+GENERIC_UNION = "io.confluent.connect.avro.Union"
+"""The semantic name of a struct that stands for a union of several types."""
 
 
 def row_schema_of(schema_json: bytes | str | Mapping[str, Any]) -> RecordSchema:
@@ -77,9 +80,10 @@ class _Reader:
         self._named: dict[str, tuple[Mapping[str, Any], str]] = {}
         self._open: list[str] = []
         self._seen = 0
+        self._wrapped = 0
 
     def field(self, node: object, name: str, path: tuple[str, ...], namespace: str) -> Field:
-        if len(path) > MAX_DEPTH:
+        if len(path) + self._wrapped > MAX_DEPTH:
             _refuse(f"is nested deeper than {MAX_DEPTH} levels", path[:3])
         self._seen += 1
         if self._seen > MAX_FIELDS:
@@ -92,7 +96,7 @@ class _Reader:
             _refuse("has something other than a type where a type belongs", path)
         kind = node.get("type")
         if isinstance(kind, (list, Mapping)):
-            return self.field(kind, name, path, namespace)
+            return self._unwrapped(kind, name, path, namespace)
         if kind in _NAMED:
             return self._named_type(node, name, path, namespace)
         if kind == "array":
@@ -105,18 +109,25 @@ class _Reader:
             return _built(node, name, _PRIMITIVES[kind], path)
         return self._reference(kind, name, path, namespace)
 
+    def _unwrapped(self, node: object, name: str, path: tuple[str, ...], namespace: str) -> Field:
+        """A type inside another that adds no field; so deep a nest of them is none of a real schema either."""
+        self._wrapped += 1
+        built = self.field(node, name, path, namespace)
+        self._wrapped -= 1
+        return built
+
     def _union(self, branches: list[Any], name: str, path: tuple[str, ...], namespace: str) -> Field:
         present = [branch for branch in branches if branch not in ("null", {"type": "null"})]
         optional = len(present) < len(branches)
         if len(present) == 1:
-            return _optional(self.field(present[0], name, path, namespace), optional)
+            return _optional(self._unwrapped(present[0], name, path, namespace), optional)
         if not present:
             _refuse("has a field that can only be null", path)
         members = tuple(
             _optional(self.field(branch, f"member{index}", (*path, f"member{index}"), namespace), True)
             for index, branch in enumerate(present)
         )
-        return Field(name, ConnectType.STRUCT, optional, _GENERIC_UNION, children=members)
+        return Field(name, ConnectType.STRUCT, optional, GENERIC_UNION, children=members)
 
     def _reference(self, type_name: object, name: str, path: tuple[str, ...], namespace: str) -> Field:
         if type_name in _PRIMITIVES:
@@ -146,6 +157,9 @@ class _Reader:
         if node["type"] == "enum":
             return _built(node, name, ConnectType.STRING, path)
         if node["type"] == "fixed":
+            size = node.get("size")
+            if not isinstance(size, int) or not 0 < size <= _LARGEST_FIXED:
+                _refuse(f"has a fixed type with 'size' {size!r}", path)
             return _built(node, name, ConnectType.BYTES, path)
         fields = node.get("fields")
         if not isinstance(fields, list):
@@ -167,6 +181,9 @@ class _Reader:
 
     def _array(self, node: Mapping[str, Any], name: str, path: tuple[str, ...], namespace: str) -> Field:
         items = self.field(node.get("items"), "items", (*path, "items"), namespace)
+        if _without_bytes(items):
+            # The count of such items is all that a datum holds of them, and may say 2**62.
+            _refuse("has an array of items that take no bytes", path)
         if _is_map_entry(node.get("items"), items):
             key, value = items.children
             keys = Field("keys", key.type, key.optional, key.semantic, key.parameters, key.children)
@@ -182,6 +199,8 @@ def _built(
     if kind is ConnectType.INT32:
         kind = _SMALL_INTEGERS.get(str(node.get("connect.type")), kind)
     semantic = node.get("connect.name") or _LOGICAL.get((str(node.get("logicalType")), kind))
+    if semantic is not None and not isinstance(semantic, str):
+        _refuse("has a connect.name that is not text", path)
     given = node.get("connect.parameters") or {}
     if not isinstance(given, Mapping):
         _refuse("has connect.parameters that are not an object", path)
@@ -196,6 +215,13 @@ def _built(
 
 def _optional(field: Field, optional: bool) -> Field:
     return Field(field.name, field.type, optional, field.semantic, field.parameters, field.children)
+
+
+def _without_bytes(field: Field) -> bool:
+    """Whether every value of the type is encoded in no bytes at all."""
+    if field.optional or field.type is not ConnectType.STRUCT or field.semantic == GENERIC_UNION:
+        return False
+    return all(map(_without_bytes, field.children))
 
 
 def _is_map_entry(node: object, items: Field) -> bool:

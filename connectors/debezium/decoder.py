@@ -20,6 +20,7 @@ from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import BadRecord, Decoded, Int64s, RawRecords
 from connectors.debezium.framing import Framed, frame
 from connectors.debezium.headers import RecordHeaders, seen_runs
+from connectors.debezium.isolated import isolated
 from connectors.debezium.json_codec import JsonCodec
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.record_key import KeyReader
@@ -55,6 +56,9 @@ class Decoder:
         if len(records) == 0:
             return Decoded()
         self._readers.new_batch()
+        return isolated(self._decoded, records)
+
+    def _decoded(self, records: RawRecords) -> Decoded:
         headers = RecordHeaders(records.headers, len(records))
         options = self._options
         key_format = options.key_format_of(records.topic)

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 import msgspec
 
 from connectors.debezium.connect_schema import row_schema_of
+from connectors.debezium.json_probe import DECODE_ERRORS
 from connectors.debezium.record_schema import RecordSchema
 
 _OPENING = re.compile(rb'\{"([^"\\]+)":')
 _WRAPPING = (b"schema", b"payload")
 _KEPT_PER_TOPIC = 64
 _KEPT_TEXTS = 2048
+# Somebody who writes another schema into every record must not fill the memory.
+_KEPT_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,7 @@ class EmbeddedSchemas:
     def __init__(self) -> None:
         self._prefixes: dict[str, list[tuple[bytes, EmbeddedSchema]]] = {}
         self._texts: dict[bytes, EmbeddedSchema] = {}
+        self._held = 0
 
     def common(self, topic: str, bodies: list[bytes]) -> tuple[EmbeddedSchema | None, list[bytes]] | None:
         """Schema and payloads when all bodies have the topic's latest schema, or none has any; else ``None``."""
@@ -75,7 +79,8 @@ class EmbeddedSchemas:
                 return schema, body[len(prefix) : -1]
         try:
             wrapped = _WRAPPED.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except DECODE_ERRORS:
+            # No schema can be told apart; what is wrong with the value shows when it is decoded.
             return None, body
         text, payload = bytes(wrapped.schema), bytes(wrapped.payload)
         if text == b"null" and payload.startswith(b"{"):
@@ -91,7 +96,11 @@ class EmbeddedSchemas:
     def _parsed(self, text: bytes) -> EmbeddedSchema:
         schema = self._texts.get(text)
         if schema is None:
-            if len(self._texts) >= _KEPT_TEXTS:
+            schema = EmbeddedSchema(row_schema_of(text))
+            if len(self._texts) >= _KEPT_TEXTS or self._held + len(text) > _KEPT_BYTES:
                 self._texts.clear()
-            schema = self._texts[text] = EmbeddedSchema(row_schema_of(text))
+                self._prefixes.clear()
+                self._held = 0
+            self._texts[text] = schema
+            self._held += len(text)
         return schema

@@ -174,6 +174,8 @@ class JsonCodec:
         if identity not in self._layouts:
             if len(self._layouts) >= _KEPT_LAYOUTS:
                 self._layouts.clear()
+                self._latest.clear()
+                self._numeric.clear()
             self._layouts[identity] = self._new_layout(part, origin, keys, numeric)
         return self._layouts[identity]
 

@@ -69,6 +69,10 @@ def _typed_dict(members: list[Member]) -> ObjectType:
         member.name: Required[member.annotation] if member.required else NotRequired[member.annotation]
         for member in members
     }
+    for member in members:
+        # msgspec (0.22) finds a typed dict's member by the UTF-8 form that Python keeps beside a text, and does not
+        # make that form itself: without it a name beyond ASCII is never found, and its column would be NULL.
+        msgspec.json.encode(member.name)
     # A type checker reads typed dicts of constant members only.
     build: Any = vars(typing)["TypedDict"]
     return ObjectType(build("Object", annotations), tuple(map(_item, members)), {})

@@ -16,8 +16,8 @@ from connectors.debezium.options import DecodeOptions
 from connectors.debezium.origin import Origin, RecordForm
 from connectors.debezium.physical import Images
 from connectors.debezium.record_key import RecordKeys
-from connectors.debezium.source_block import position_members
-from connectors.debezium.verdicts import Verdicts
+from connectors.debezium.source_block import fits, position_members
+from connectors.debezium.verdicts import BadReason, Verdicts
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 
@@ -52,15 +52,23 @@ def learned_groups(
             read = _envelope
         case RecordForm.FLATTENED:
             read = _flattened
+    members = position_members(origin.connector)
     good: list[int] = []
     events: list[_Event] = []
     for row, body in zip(rows, bodies, strict=True):
         try:
-            events.append(read(body, origin, options))
-            good.append(row)
+            event = read(body, origin, options)
         except DECODE_ERRORS as error:
             wrong = rejection(body, error)
             verdicts.reject(row, wrong.reason, wrong.detail)
+            continue
+        odd = next((name for name, kind in members.items() if not fits(event.source.get(name), kind)), None)
+        if odd is None:
+            events.append(event)
+            good.append(row)
+        else:
+            kind = type(event.source[odd]).__name__
+            verdicts.reject(row, BadReason.TYPE_MISMATCH, f"the source block's {odd} is of type {kind}")
     if not good:
         return []
     # A delete shows its key's columns, whose types it may be the only one to show.
@@ -83,9 +91,7 @@ def learned_groups(
                 connector=origin.connector,
                 table=origin.table,
                 ops=[event.op for event in part],
-                source={
-                    name: [event.source.get(name) for event in part] for name in position_members(origin.connector)
-                },
+                source={name: [event.source.get(name) for event in part] for name in members},
                 fields=run.fields,
                 before=before if origin.form is RecordForm.ENVELOPE else NoImages(len(part)),
                 after=PlainImages([event.after for event in part]),

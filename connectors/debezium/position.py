@@ -184,7 +184,7 @@ def _numbers(values: Sequence[Any] | None, count: int) -> tuple[UInt64s, npt.NDA
     array: Any
     try:
         array = pa.array(values).cast(pa.uint64())
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+    except (pa.ArrowException, OverflowError):
         array = pa.array([_number(value) for value in values], type=pa.uint64())
     return array.fill_null(0).to_numpy(zero_copy_only=False), array.is_valid().to_numpy(zero_copy_only=False)
 

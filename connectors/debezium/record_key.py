@@ -31,6 +31,8 @@ from connectors.debezium.wire import SchemaId
 NO_KEY = -1
 UNREADABLE = -2
 
+_KEPT_SHAPES = 4096
+
 ReadColumn = Callable[[list[bytes], Field], Physical]
 ReadPlain = Callable[[list[bytes]], list[dict[str, Any]]]
 
@@ -120,6 +122,11 @@ class KeyReader:
             usual = self._usual(topic, [key for key in keys if key is not None])
             if usual is not None:
                 return usual
+        if len(self._shapes) > _KEPT_SHAPES:
+            # Somebody who gives every key other fields must not fill the memory.
+            self._shapes.clear()
+            self._strict.clear()
+            self._latest.clear()
         places: dict[KeyShape, int] = {}
         shape_of = np.full(len(keys), NO_KEY, dtype=np.int64)
         bodies: list[bytes | None] = [None] * len(keys)
@@ -151,6 +158,11 @@ class KeyReader:
         common = self._embedded.common(topic, present)
         schema, payloads = common or (None, present)
         if schema is not None:
+            try:
+                for payload in payloads:
+                    _ANY.decode(payload)
+            except DECODE_ERRORS:
+                return None
             shape = self._typed_shape(schema, schema.record)
             return RecordKeys([shape], np.zeros(len(present), dtype=np.int64), list(payloads), {})
         names = self._latest.get(topic)
@@ -169,9 +181,11 @@ class KeyReader:
             schema, body = self._embedded.split(topic, key)
         except SchemaError as error:
             return Rejection(BadReason.UNUSABLE_SCHEMA, f"the key's schema: {error}")
-        if schema is not None:
-            return self._typed_shape(schema, schema.record), body
         try:
+            # A schema is recognised by its bytes; that what follows is JSON has to be seen each time.
+            if schema is not None:
+                _ANY.decode(body)
+                return self._typed_shape(schema, schema.record), body
             names = tuple(_OBJECT.decode(body))
         except DECODE_ERRORS as error:
             return Rejection(BadReason.BAD_KEY, f"the key is not a JSON object: {rejection(body, error).detail}")
@@ -203,6 +217,7 @@ class KeyReader:
 
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ANY = msgspec.json.Decoder(msgspec.Raw)
 _PLAIN = msgspec.json.Decoder(dict[str, Any])
 
 

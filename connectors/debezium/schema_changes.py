@@ -16,9 +16,10 @@ from typing import Any
 import msgspec
 
 from connectors.debezium.events import SnapshotKind
+from connectors.debezium.json_probe import DECODE_ERRORS
 from connectors.debezium.position import positions
 from connectors.debezium.schema import SourceTable
-from connectors.debezium.source_block import database_field, snapshot_kinds
+from connectors.debezium.source_block import database_field, fits, position_members, snapshot_kinds
 from connectors.debezium.table_change import TableChange, TableChangeKind
 
 LONGEST_STATEMENT = 300
@@ -40,6 +41,10 @@ def read_table_changes(value: object, connector: str) -> tuple[TableChange, ...]
     source, changes = value.get("source"), value.get("tableChanges")
     if not isinstance(source, Mapping) or not isinstance(changes, list):
         return ()
+    named = source.get("connector") if connector == "auto" else connector
+    connector = named if isinstance(named, str) else ""
+    if any(not fits(source.get(name), kind) for name, kind in position_members(connector).items()):
+        return ()
     if snapshot_kinds([source.get("snapshot")])[0] != SnapshotKind.NONE:
         return ()
     return tuple(_changes(value, source, changes, connector))
@@ -49,7 +54,7 @@ def payload_of(body: bytes) -> object:
     """A JSON record's value without its embedded schema; None where it is no JSON."""
     try:
         value = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except DECODE_ERRORS:
         return None
     if isinstance(value, dict) and value.keys() == {"schema", "payload"}:
         return value["payload"]
@@ -59,14 +64,11 @@ def payload_of(body: bytes) -> object:
 def _changes(
     value: Mapping[str, Any], source: Mapping[str, Any], changes: list[object], connector: str
 ) -> Iterator[TableChange]:
-    named = source.get("connector")
-    if connector == "auto":
-        connector = named if isinstance(named, str) else ""
     places, _ = positions(connector, {name: [member] for name, member in source.items()}, 1)
     high, low = places[0].tolist()
     millis, ddl = source.get("ts_ms"), value.get("ddl")
     for change in changes:
-        if not isinstance(change, Mapping) or change.get("type") not in set(TableChangeKind):
+        if not isinstance(change, Mapping) or change.get("type") not in list(TableChangeKind):
             continue
         table = _table(change.get("id"), source, connector)
         if table is not None:

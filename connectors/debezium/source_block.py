@@ -6,6 +6,7 @@ Fields per connector: Debezium documentation, "source" of each connector's chang
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,15 @@ _SNAPSHOTS: Mapping[object, SnapshotKind] = {
 }
 
 
+_INTEGERS = frozenset({ConnectType.INT8, ConnectType.INT16, ConnectType.INT32, ConnectType.INT64})
+_KINDS: Mapping[object, frozenset[ConnectType]] = {
+    str: frozenset({ConnectType.STRING}),
+    int: _INTEGERS,
+    str | bool: frozenset({ConnectType.STRING, ConnectType.BOOLEAN}),
+}
+_MILLIS = 2**63
+
+
 def database_field(connector: str) -> str:
     return DATABASE_FIELDS.get(connector, "db")
 
@@ -62,6 +72,17 @@ def position_members(connector: str) -> dict[str, Any]:
     for name, kind in source_fields(connector).items():
         members.setdefault(name, str if kind is ConnectType.STRING else int)
     return members
+
+
+def fits(value: object, kind: type | UnionType) -> bool:
+    """Whether a source block's value has the type of :func:`position_members`; null always does."""
+    return value is None or isinstance(value, kind)
+
+
+def kinds_of(connector: str) -> dict[str, frozenset[ConnectType]]:
+    """The types that a source block's schema may give to its fields that are read, for records that have a schema."""
+    named = dict.fromkeys(("connector", *name_fields(connector)), frozenset({ConnectType.STRING}))
+    return named | {name: _KINDS[kind] for name, kind in position_members(connector).items()}
 
 
 def name_fields(connector: str) -> tuple[str, str, str]:
@@ -95,6 +116,10 @@ def snapshot_kinds(values: Sequence[object]) -> Int8s:
 
 
 def source_millis(values: Sequence[int | None]) -> Int64s:
-    """``source.ts_ms`` per event, 0 where it is missing."""
-    filled: Int64s = pc.fill_null(pa.array(values, pa.int64()), 0).to_numpy(zero_copy_only=False)
+    """``source.ts_ms`` per event, 0 where it is missing or no time at all (more than 64 bits)."""
+    try:
+        known = pa.array(values, pa.int64())
+    except (OverflowError, pa.ArrowInvalid):
+        known = pa.array([value if value is None or abs(value) < _MILLIS else None for value in values], pa.int64())
+    filled: Int64s = pc.fill_null(known, 0).to_numpy(zero_copy_only=False)
     return filled

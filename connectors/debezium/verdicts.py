@@ -38,6 +38,7 @@ class BadReason(enum.StrEnum):
     OUT_OF_RANGE = "value out of range"
     INEXACT_KEY = "inexact key"
     UNSUPPORTED_CONNECTOR = "unsupported connector"
+    UNFORESEEN = "unforeseen"
 
 
 @dataclass(frozen=True)

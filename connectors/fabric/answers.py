@@ -27,7 +27,7 @@ def parse_object(body: bytes, *, of: str) -> Json:
     """
     try:
         found = json.loads(body.decode("utf-8-sig"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _unreadable("it is not JSON", of) from error
     if not isinstance(found, dict):
         raise _unreadable("it is not a JSON object", of)

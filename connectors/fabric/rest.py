@@ -119,14 +119,14 @@ class FabricRest:
         end = self._clock() + self._place.budget
         database = database_of_rest(self._ask(DATABASE_STATUS, "", end), of=DATABASE_STATUS)
         tables: list[TableMirroring] = []
-        token = ""
+        continuation = ""
         seen: set[str] = set()
-        while token not in seen and len(seen) < MOST_PAGES:
-            seen.add(token)
-            page = self._ask(TABLES_STATUS, token, end)
+        while continuation not in seen and len(seen) < MOST_PAGES:
+            seen.add(continuation)
+            page = self._ask(TABLES_STATUS, continuation, end)
             tables += tables_of_rest(page, of=TABLES_STATUS)
-            token = continuation_of(page, of=TABLES_STATUS)
-            if not token:
+            continuation = continuation_of(page, of=TABLES_STATUS)
+            if not continuation:
                 return MirroringStatus(database, tuple(tables))
         raise FabricAnswerError(
             "What Fabric tells of mirroring cannot be read: its pages do not end",

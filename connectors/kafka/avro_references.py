@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from connectors.kafka.registry_answers import AbsentError
+
 Json = object
 _NAMED = ("record", "enum", "fixed", "error")
 
@@ -22,15 +24,18 @@ def inline_references(schema: str, referenced: Iterable[str]) -> str:
         referenced: texts of the schemas that it refers to, directly or through others, in any order.
 
     Raises:
-        msgspec.DecodeError: a text is not JSON.
+        AbsentError: a text is not JSON, or no Avro schema, or nested deeper than anything real.
     """
     definitions: dict[str, Json] = {}
-    for text in referenced:
-        for definition in _top_level(msgspec.json.decode(text)):
-            definitions[_full_name(definition, None)] = definition
-    if not definitions:
-        return schema
-    return msgspec.json.encode(_Inliner(definitions).expand(msgspec.json.decode(schema), None)).decode()
+    try:
+        for text in referenced:
+            for definition in _top_level(msgspec.json.decode(text)):
+                definitions[_full_name(definition, None)] = definition
+        if not definitions:
+            return schema
+        return msgspec.json.encode(_Inliner(definitions).expand(msgspec.json.decode(schema), None)).decode()
+    except (msgspec.DecodeError, RecursionError, KeyError) as problem:
+        raise AbsentError(f"what it has, or refers to, is no Avro schema: {problem!r}") from problem
 
 
 def _top_level(schema: Json) -> Iterator[dict[str, Json]]:

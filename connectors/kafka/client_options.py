@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from connectors.kafka.config import KafkaConfig, OAuth, SaslMechanism, Security, SecurityProtocol
 from connectors.kafka.errors import ClientOptionsError
 from connectors.kafka.jaas import oauth_login, plain_login, scram_login
-from connectors.kafka.pem import certificate_text, private_key_text
+from connectors.kafka.pem import certificate_text, opened, private_key_text
 
 SPARK_PREFIX = "kafka."
 _SASL = (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
@@ -63,6 +63,9 @@ def java_options(config: KafkaConfig) -> dict[str, str]:
     protocol = _protocol(said)
     if protocol in _TLS:
         java |= _java_tls(said)
+        if "ssl.keystore.key" in java:
+            # The key is given without encryption, and Java takes a password for a sign of one.
+            java.pop("ssl.key.password", None)
     if protocol in _SASL and "sasl.jaas.config" not in extra:
         java |= _java_login(said)
     for name in sorted(said.keys() - _SAME_IN_JAVA - _TRANSLATED):
@@ -165,13 +168,17 @@ def _java_tls(said: Mapping[str, str]) -> dict[str, str]:
         java |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": said["ssl.ca.pem"]}
     elif "ssl.ca.location" in said:
         java |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": said["ssl.ca.location"]}
-    if "ssl.key.location" in said and said["ssl.key.location"] == said.get("ssl.certificate.location"):
+    password = said.get("ssl.key.password")
+    one_file = "ssl.key.location" in said and said["ssl.key.location"] == said.get("ssl.certificate.location")
+    if one_file and password is None:
         java |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": said["ssl.key.location"]}
     elif said.keys() & {"ssl.key.location", "ssl.key.pem"}:
-        # Java reads a key and its certificate from one file or from text, never from two files.
+        # Java reads a key and its certificate from one file or from text, never from two files, and few encryptions.
         java |= {
             "ssl.keystore.type": "PEM",
-            "ssl.keystore.key": said.get("ssl.key.pem") or private_key_text(said["ssl.key.location"]),
+            "ssl.keystore.key": opened(said["ssl.key.pem"], password)
+            if "ssl.key.pem" in said
+            else private_key_text(said["ssl.key.location"], password),
             "ssl.keystore.certificate.chain": said.get("ssl.certificate.pem")
             or certificate_text(said["ssl.certificate.location"]),
         }

@@ -18,6 +18,11 @@ from connectors.kafka.client_options import confluent_options
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, ClientOptionsError, KafkaAccessError, KafkaRequestError
 
+CHECK_ACCESS = (
+    "check user, password, certificates and mechanism under kafka.security, and the ACLs of this user on the broker"
+)
+"""What to do where a broker refuses access."""
+
 
 class _LibrdkafkaLog:
     """librdkafka's own lines, for debugging only: what matters in them is raised as an error of the bridge."""
@@ -127,8 +132,7 @@ class Connection:
         if told is not None:
             return KafkaAccessError(
                 f"Kafka refuses access while {doing}: {told.str()}",
-                remedy="check user, password, certificates and mechanism under kafka.security, and the ACLs of this "
-                "user on the broker",
+                remedy=CHECK_ACCESS,
                 **where,
             )
         said = self._told.str() if self._told is not None else str(error.str() if error is not None else problem)

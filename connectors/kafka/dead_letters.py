@@ -6,6 +6,7 @@ so readers take the last one of each key. Its value is the record's own value, n
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ _FOR_GOOD = (
     KafkaError._INVALID_ARG,
 )
 _QUEUE_WAIT_SECONDS = 0.1
+_NUMBER = re.compile(r"\d{1,19}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -249,13 +251,15 @@ def _letters(records: RawRecords) -> Iterator[DeadLetter]:
     listed = headers.to_pylist() if headers is not None else []
     for index, pairs in enumerate(listed):
         said: dict[str, bytes | None] = {one["key"]: one["value"] for one in pairs}
-        if f"{PREFIX}offset" not in said:
+        place = (_text(said, "partition"), _text(said, "offset"))
+        if not all(_NUMBER.fullmatch(number) for number in place):
+            # Whoever may write to the topic can put anything there.
             continue
         yield DeadLetter(
             record=BadRecord(
                 topic=_text(said, "topic"),
-                partition=int(_text(said, "partition")),
-                offset=int(_text(said, "offset")),
+                partition=int(place[0]),
+                offset=int(place[1]),
                 reason=_text(said, "reason"),
                 detail=_text(said, "detail"),
                 key=said.get(f"{PREFIX}source-key"),

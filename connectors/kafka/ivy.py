@@ -5,12 +5,12 @@ Ivy's own default resolver is used, so a machine's Ivy settings for a mirror hol
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 from connectors.java import run_java
 
@@ -102,11 +102,11 @@ def retrieve(
 
 def _module(coordinates: tuple[Coordinates, ...], *, transitive: bool) -> str:
     wanted = "\n".join(
-        f"    <dependency org={quoteattr(one.group)} name={quoteattr(one.artifact)} rev={quoteattr(one.revision)} "
+        f"    <dependency org={_quoted(one.group)} name={_quoted(one.artifact)} rev={_quoted(one.revision)} "
         f'transitive="{str(transitive).lower()}"{_artifact(one)}'
         for one in coordinates
     )
-    return f"""<ivy-module version="2.0" xmlns:m={quoteattr(_MAVEN)}>
+    return f"""<ivy-module version="2.0" xmlns:m={_quoted(_MAVEN)}>
   <info organisation="cdc-bridge" module="jars"/>
   <configurations><conf name="default"/></configurations>
   <dependencies defaultconf="default->default">
@@ -120,8 +120,8 @@ def _artifact(wanted: Coordinates) -> str:
     if wanted.is_plain:
         return "/>"
     return (
-        f"><artifact name={quoteattr(wanted.artifact)} type={quoteattr(_ARCHIVE)} ext={quoteattr(wanted.extension)} "
-        f"m:classifier={quoteattr(wanted.classifier)}/></dependency>"
+        f"><artifact name={_quoted(wanted.artifact)} type={_quoted(_ARCHIVE)} ext={_quoted(wanted.extension)} "
+        f"m:classifier={_quoted(wanted.classifier)}/></dependency>"
     )
 
 
@@ -132,3 +132,8 @@ def _why(output: str, missing: list[Coordinates], code: int) -> str:
         f", without {', '.join(map(str, missing[:3]))}{' and more' if len(missing) > 3 else ''}" if missing else ""
     )
     return f"Ivy ended with code {code}{without} ({said})"
+
+
+def _quoted(text: str) -> str:
+    """An XML attribute's value in its quotes."""
+    return f'"{html.escape(text)}"'

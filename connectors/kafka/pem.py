@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+
 from connectors.kafka.errors import ClientOptionsError
 
 _BLOCK = re.compile(r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----.*?-----END (?P=kind)-----", re.DOTALL)
@@ -24,14 +27,37 @@ def certificate_text(path: str) -> str:
     return "\n".join(_blocks(path, ("CERTIFICATE",), "certificate", "name the client's certificate in PEM form"))
 
 
-def private_key_text(path: str) -> str:
-    """The private key of the file.
+def private_key_text(path: str, password: str | None = None) -> str:
+    """The private key of the file, without encryption.
+
+    Args:
+        password: what the file's key is encrypted with.
 
     Raises:
-        ClientOptionsError: the file cannot be read, holds no key, or holds one that is not in PKCS#8 form.
+        ClientOptionsError: the file cannot be read, holds no key, or holds one that is not in PKCS#8 form or that the
+            password does not open.
     """
     remedy = f"convert it: openssl pkcs8 -topk8 -in {path} -out key.pem (with -nocrypt for one without a password)"
-    return _blocks(path, _PKCS8, "private key in PKCS#8 form", remedy)[0]
+    return opened(_blocks(path, _PKCS8, "private key in PKCS#8 form", remedy)[0], password, file=path)
+
+
+def opened(key: str, password: str | None, *, file: str | None = None) -> str:
+    """The key's text without encryption: Java before 19 does not know the encryption that openssl uses (PBES2).
+
+    Raises:
+        ClientOptionsError: the key is encrypted, and not with this password.
+    """
+    if "ENCRYPTED" not in key.partition("\n")[0]:
+        return key
+    try:
+        found = load_pem_private_key(key.encode(), None if password is None else password.encode())
+    except (TypeError, ValueError, UnsupportedAlgorithm):
+        raise ClientOptionsError(
+            "the private key of the Kafka client cannot be decrypted with this password",
+            remedy="check key_password (or its file) and key_file under kafka.security",
+            file=file,
+        ) from None
+    return found.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode().strip()
 
 
 def _blocks(path: str, kinds: tuple[str, ...], what: str, remedy: str) -> list[str]:

@@ -82,7 +82,7 @@ def settle_bad_records(bad: list[BadRecord], worker: Worker) -> None:
         BadRecordError: the settings say ``on_bad_record: fail``.
         DeadLetterError: Kafka did not take them all (transient).
     """
-    if not bad:
+    if not bad or not worker.settles:
         return
     job = worker.job
     if job.on_bad_record is OnBadRecord.FAIL or job.dead_letters is None:
@@ -112,7 +112,7 @@ def settling(worker: Worker, *, again: bool) -> Callable[[list[BadRecord]], None
             passed over in silence.
     """
     job = worker.job
-    if not again or job.on_bad_record is OnBadRecord.FAIL or job.dead_letters is None:
+    if not again or not worker.settles or job.on_bad_record is OnBadRecord.FAIL or job.dead_letters is None:
         return lambda bad: settle_bad_records(bad, worker)
     letters = job.dead_letters
     sent: frozenset[tuple[str, int, int]] | None = None

@@ -25,12 +25,14 @@ class Worker:
 
     Attributes:
         dead_letters: made at the first bad record; None before.
+        settles: False where the bad records were settled when the stream passed them, and nothing is to be sent.
     """
 
     job: JobOptions
     decoder: Decoder
     zone: Storage
     dead_letters: DeadLetterProducer | None = None
+    settles: bool = True
 
 
 _workers: dict[tuple[int, JobOptions], Worker] = {}

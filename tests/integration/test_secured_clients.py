@@ -163,6 +163,7 @@ def test_a_wrong_password_is_told_apart_from_a_missing_broker(
     assert raised.value.remedy == (
         "check user, password, certificates and mechanism under kafka.security, and the ACLs of this user on the broker"
     )
+    assert Admin(login(sasl_broker, certificates, SaslMechanism.SCRAM_SHA_512, PASSWORD)).topic_names() == []
 
 
 def test_an_authority_that_did_not_sign_the_broker_is_told(

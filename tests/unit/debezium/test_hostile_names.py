@@ -66,6 +66,17 @@ def test_a_column_may_have_any_name(name: str) -> None:
         assert chunk.old_keys.to_pylist() == [{"id": 1, name: "x"}]
 
 
+def test_a_name_beyond_ascii_is_read_beside_one_with_a_quote() -> None:
+    # Texts that nobody has encoded before, as those are that come out of a schema.
+    names = ["".join(("caf", "\u00e9")), "".join(("\u65e5", "\u672c")), 'quo"ted']
+    columns = (ID, *(Field(name, ConnectType.STRING, optional=number != 1) for number, name in enumerate(names)))
+    row = {"id": 1, **{name: f"value of {name}" for name in names}}
+    insert = event("c", after=row).json_with_schema(columns)
+    decoded = Decoder(DecodeOptions()).decode(records(insert))
+    assert decoded.bad == []
+    assert decoded.chunks[0].rows.to_pylist() == [row]
+
+
 def test_a_flattened_row_may_have_columns_of_any_name() -> None:
     columns = (*COLUMNS, Field('quo"ted', ConnectType.STRING))
     row = {"id": 1, "name": "a", 'quo"ted': "x", "__op": "u", "__lsn": 7, "__connector": "postgresql"}

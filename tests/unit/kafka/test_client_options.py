@@ -11,6 +11,7 @@ import pytest
 from connectors.kafka.client_options import confluent_options, java_options, spark_options
 from connectors.kafka.config import KafkaConfig, OAuth, Options, SaslMechanism, Security, SecurityProtocol, options
 from connectors.kafka.errors import ClientOptionsError
+from tests.support.authority import Authority
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nY2VydA==\n-----END CERTIFICATE-----"
 AUTHORITY = "-----BEGIN CERTIFICATE-----\nY2E=\n-----END CERTIFICATE-----"
@@ -121,15 +122,50 @@ def test_client_credentials_reach_both_clients() -> None:
 
 
 def test_certificate_and_key_in_one_file_are_named_to_java() -> None:
-    security = Security(SecurityProtocol.SSL, certificate_file="/me.pem", key_file="/me.pem", key_password="p")
+    security = Security(SecurityProtocol.SSL, certificate_file="/me.pem", key_file="/me.pem")
 
     assert java_options(cluster(security)) == {
         "bootstrap.servers": "broker:9092",
         "security.protocol": "SSL",
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": "/me.pem",
-        "ssl.key.password": "p",
     }
+
+
+@pytest.mark.parametrize("files", ["one file", "two files", "text"])
+def test_an_encrypted_key_is_decrypted_for_java(files: str, tmp_path: Path) -> None:
+    issued = Authority(tmp_path).issue("me", password="geheim")
+    certificate, key = (issued.both, issued.both) if files == "one file" else (issued.certificate, issued.key)
+    if files == "text":
+        pem = {"ssl.certificate.pem": certificate.read_text(), "ssl.key.pem": key.read_text()}
+        config = cluster(client={"security.protocol": "SSL", "ssl.key.password": "geheim", **pem})
+    else:
+        config = cluster(
+            Security(SecurityProtocol.SSL, certificate_file=str(certificate), key_file=str(key), key_password="geheim")
+        )
+
+    java = java_options(config)
+
+    assert java["ssl.keystore.key"].startswith("-----BEGIN PRIVATE KEY-----")
+    assert java["ssl.keystore.certificate.chain"].strip() == issued.certificate.read_text().strip()
+    assert "ssl.key.password" not in java
+    assert confluent_options(config)["ssl.key.password"] == "geheim"
+
+
+@pytest.mark.parametrize("password", ["wrong", None])
+def test_a_key_that_the_password_does_not_open_is_told(password: str | None, tmp_path: Path) -> None:
+    issued = Authority(tmp_path).issue("me", password="geheim")
+    security = Security(
+        SecurityProtocol.SSL,
+        certificate_file=str(issued.certificate),
+        key_file=str(issued.key),
+        key_password=password,
+    )
+    with pytest.raises(ClientOptionsError) as raised:
+        java_options(cluster(security))
+    assert raised.value.message == "the private key of the Kafka client cannot be decrypted with this password"
+    assert raised.value.remedy == "check key_password (or its file) and key_file under kafka.security"
+    assert raised.value.facts == {"file": str(issued.key)}
 
 
 def test_certificate_and_key_in_two_files_are_given_to_java_as_text(tmp_path: Path) -> None:

@@ -1,0 +1,53 @@
+"""What the decoder promises about any input whatever: it returns, and every record has exactly one fate."""
+
+from __future__ import annotations
+
+from connectors.debezium.decoder import Decoder
+from connectors.debezium.events import Decoded
+from connectors.debezium.types import pinned_type
+from tests.fuzz.mutation import Case
+from tests.golden.traffic import KnownSchemas, raw_records
+
+
+def check_decoding(case: Case) -> None:
+    """Decode the case twice with one decoder.
+
+    Raises:
+        AssertionError: a broken promise.
+        Exception: whatever else comes out of the decoder is a finding too; a registry that has written its schemas
+            down has no error to pass on.
+    """
+    decoder = Decoder(case.options, KnownSchemas(case.schemas))
+    raw = raw_records(case.records)
+    first, second = decoder.decode(raw), decoder.decode(raw)
+    _check_fates(first, len(case.records))
+    # What the decoder has remembered changes its speed and nothing else.
+    assert _fates(first) == _fates(second)
+
+
+def _check_fates(decoded: Decoded, count: int) -> None:
+    landed = [int(offset) for chunk in decoded.chunks for offset in chunk.offsets]
+    fates = landed + [bad.offset for bad in decoded.bad]
+    assert len(fates) == len(set(fates)), "a record has two fates"
+    assert len(fates) + sum(decoded.skipped.values()) == count, "a record has no fate"
+    assert "unforeseen" not in {bad.reason for bad in decoded.bad}, [bad.detail for bad in decoded.bad]
+    for chunk in decoded.chunks:
+        assert chunk.rows.num_rows == len(chunk.ops) == len(chunk.positions) == len(chunk.run_ids) == len(chunk)
+        assert (chunk.offsets[1:] > chunk.offsets[:-1]).all()
+        chunk.rows.validate(full=True)
+        assert chunk.rows.schema.types == [pinned_type(field) for field in chunk.schema.fields]
+        if chunk.old_keys is not None:
+            chunk.old_keys.validate(full=True)
+
+
+def _fates(decoded: Decoded) -> object:
+    return (
+        sorted(
+            (offset, str(chunk.table), op)
+            for chunk in decoded.chunks
+            for offset, op in zip(chunk.offsets.tolist(), chunk.ops.tolist(), strict=True)
+        ),
+        # Why a damaged record is bad may be told by another part of it: a schema that is known is not read again.
+        [bad.offset for bad in decoded.bad],
+        decoded.skipped,
+    )

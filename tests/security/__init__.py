@@ -1,0 +1,1 @@
+"""What keeps the project safe from outside: its dependencies, its names, and what it takes from strangers."""
