@@ -1,107 +1,42 @@
-"""Requests and answers of the DFS and Blob protocols, as far as the bridge's clients speak them.
-
-Sources: the REST references of Azure Data Lake Storage Gen2 ("Path") and of Blob Storage, and the requests that the
-real clients were seen to send.
-"""
+"""What the DFS and Blob protocols answer, as far as the bridge's clients speak them."""
 
 from __future__ import annotations
 
+import base64
 import email.utils
-import enum
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import assert_never
-from urllib.parse import unquote
 
+from tests.emulators.dfs_requests import Host, Operation, Request, Response
 from tests.emulators.file_tree import FileTree, Node, Refusal
+from tests.emulators.leases import Leases
+
+__all__ = ["Host", "Operation", "Request", "Response", "answer", "refused"]
+
+_READS = frozenset({Operation.READ, Operation.PROPERTIES, Operation.LIST, Operation.UNKNOWN})
 
 
-class Operation(enum.StrEnum):
-    """What a request asks for."""
-
-    CREATE_FILE = "create file"
-    CREATE_FOLDER = "create folder"
-    APPEND = "append"
-    FLUSH = "flush"
-    RENAME = "rename"
-    DELETE = "delete"
-    LIST = "list"
-    PROPERTIES = "properties"
-    READ = "read"
-    PUT_BLOB = "put blob"
-    UNKNOWN = "unknown"
-
-
-class Host(enum.StrEnum):
-    """Which of the two hosts of an account was asked."""
-
-    DFS = "dfs"
-    BLOB = "blob"
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request as it came in; header names in lower case, ``path`` unquoted, without leading slash."""
-
-    host: Host
-    method: str
-    path: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def operation(self) -> Operation:
-        """By host, method, query and headers, as the services tell them apart."""
-        if self.host is Host.BLOB:
-            return _BLOB_OPERATIONS.get(self.method, Operation.UNKNOWN)
-        match self.method, self.query.get("resource"), self.query.get("action"):
-            case "PUT", None, None if "x-ms-rename-source" in self.headers:
-                return Operation.RENAME
-            case "PUT", "file", None:
-                return Operation.CREATE_FILE
-            case "PUT", "directory", None:
-                return Operation.CREATE_FOLDER
-            case "PATCH", None, "append":
-                return Operation.APPEND
-            case "PATCH", None, "flush":
-                return Operation.FLUSH
-            case "GET", "filesystem", None:
-                return Operation.LIST
-            case "DELETE", None, None:
-                return Operation.DELETE
-            case _:
-                return Operation.UNKNOWN
-
-    @property
-    def if_absent(self) -> bool:
-        """``If-None-Match: *``."""
-        return self.headers.get("if-none-match") == "*"
-
-
-_BLOB_OPERATIONS = {"PUT": Operation.PUT_BLOB, "HEAD": Operation.PROPERTIES, "GET": Operation.READ}
-
-
-@dataclass(frozen=True)
-class Response:
-    """An answer; ``Content-Length`` follows from the body unless the headers give it (HEAD)."""
-
-    status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-
-
-def answer(tree: FileTree, request: Request, page_size: int) -> Response:
+def answer(
+    tree: FileTree, request: Request, page_size: int, leases: Leases | None = None, *, sparse: bool = False
+) -> Response:
     """Carry a request out on ``tree``.
 
     Args:
         page_size: a listing has at most so many entries per answer.
+        leases: those of the account; None for an account where nobody takes any.
+        sparse: a listing begins with a page that holds nothing but the token of the next one, as the service may do.
 
     Raises:
         Refusal: the service says no.
     """
-    match request.operation:
+    held = leases or Leases(tree.clock)
+    operation = request.operation
+    if operation not in _READS:
+        _check_etags(tree, request)
+        if operation is not Operation.LEASE:
+            held.require(request.path, request.headers.get("x-ms-lease-id", ""))
+    match operation:
         case Operation.CREATE_FILE:
             return _made(tree.create(request.path, is_folder=False, if_absent=request.if_absent))
         case Operation.CREATE_FOLDER:
@@ -112,25 +47,24 @@ def answer(tree: FileTree, request: Request, page_size: int) -> Response:
         case Operation.FLUSH:
             return _made(tree.flush(request.path, int(request.query["position"])), 200)
         case Operation.RENAME:
-            source = unquote(request.headers["x-ms-rename-source"]).strip("/")
-            return _made(tree.rename(source, request.path, if_absent=request.if_absent))
+            return _renamed(tree, request, held)
         case Operation.DELETE:
-            wanted = request.headers.get("if-match")
-            if wanted is not None and wanted.strip('"') != tree.get(request.path).etag:
-                raise Refusal(412, "ConditionNotMet")
-            tree.delete(request.path, recursive=request.query.get("recursive") == "true")
-            return Response(200)
+            return _deleted(tree, request, page_size)
         case Operation.LIST:
-            return _listing(tree, request, page_size)
+            return _listing(tree, request, page_size, sparse=sparse)
         case Operation.PROPERTIES:
+            _check_etags(tree, request)
             node = tree.get(request.path)
             return Response(200, {**_properties(node), "Content-Length": str(len(node.body))})
         case Operation.READ:
+            _check_etags(tree, request)
             return _content(tree.get(request.path), request)
         case Operation.PUT_BLOB:
             if request.headers.get("x-ms-blob-type") != "BlockBlob" or request.query:
                 raise Refusal(400, "UnsupportedHeader")
             return _made(tree.put(request.path, request.body, if_absent=request.if_absent))
+        case Operation.LEASE:
+            return _leased(tree, request, held)
         case Operation.UNKNOWN:
             raise Refusal(400, "UnsupportedQueryParameter")
         case unknown:
@@ -145,6 +79,18 @@ def refused(refusal: Refusal, headers: Mapping[str, str]) -> Response:
     )
 
 
+def _check_etags(tree: FileTree, request: Request) -> None:
+    """``If-Match`` and ``If-None-Match`` with etags; ``If-None-Match: *`` is what creates and renames look at."""
+    node = tree.find(request.path)
+    wanted, unwanted = request.headers.get("if-match"), request.headers.get("if-none-match")
+    if wanted is not None and (node is None or wanted not in ("*", f'"{node.etag}"', node.etag)):
+        if node is None and request.operation is Operation.DELETE:
+            raise Refusal(404, "PathNotFound")
+        raise Refusal(412, "ConditionNotMet")
+    if unwanted not in (None, "*") and node is not None and unwanted in (f'"{node.etag}"', node.etag):
+        raise Refusal(412, "ConditionNotMet")
+
+
 def _made(node: Node, status: int = 201) -> Response:
     return Response(status, _properties(node))
 
@@ -154,12 +100,61 @@ def _properties(node: Node) -> dict[str, str]:
     return headers | {"x-ms-meta-hdi_isfolder": "true"} if node.is_folder else headers
 
 
-def _listing(tree: FileTree, request: Request, page_size: int) -> Response:
+def _renamed(tree: FileTree, request: Request, leases: Leases) -> Response:
+    source = request.rename_source
+    leases.require(source, request.headers.get("x-ms-source-lease-id", ""))
+    node, wanted = tree.find(source), request.headers.get("x-ms-source-if-match")
+    if node is not None and wanted not in (None, "", "*", f'"{node.etag}"', node.etag):
+        raise Refusal(412, "SourceConditionNotMet")
+    moved = tree.rename(source, request.path, if_absent=request.if_absent)
+    leases.move(source, request.path)
+    return _made(moved)
+
+
+def _deleted(tree: FileTree, request: Request, page_size: int) -> Response:
+    """Gone; of a large folder only a part, where the client says that it will ask again (``paginated``)."""
+    recursive = request.query.get("recursive") == "true"
+    if recursive and request.query.get("paginated") == "true":
+        below = tree.children(request.path, recursive=True)
+        if len(below) > page_size:
+            for path, _ in reversed(below[-page_size:]):
+                tree.delete(path, recursive=True)
+            return Response(200, {"x-ms-continuation": _token(request.path, "")})
+    tree.delete(request.path, recursive=recursive)
+    return Response(200 if request.host is Host.DFS else 202)
+
+
+def _leased(tree: FileTree, request: Request, leases: Leases) -> Response:
+    node = tree.get(request.path)
+    headers = request.headers
+    own = headers.get("x-ms-lease-id", "")
+    seconds = float(headers.get("x-ms-lease-duration", "-1"))
+    match headers["x-ms-lease-action"]:
+        case "acquire":
+            lease = leases.acquire(request.path, seconds, headers.get("x-ms-proposed-lease-id", ""))
+            return Response(201, {**_properties(node), "x-ms-lease-id": lease})
+        case "renew":
+            return Response(200, {**_properties(node), "x-ms-lease-id": leases.renew(request.path, own, seconds)})
+        case "release":
+            leases.release(request.path, own)
+            return Response(200, _properties(node))
+        case "break":
+            leases.end(request.path)
+            return Response(202, {**_properties(node), "x-ms-lease-time": "0"})
+        case _:
+            raise Refusal(400, "InvalidHeaderValue")
+
+
+def _listing(tree: FileTree, request: Request, page_size: int, *, sparse: bool) -> Response:
+    """A page. The token says behind which name the next one begins, so files that come and go shift nothing."""
     filesystem = request.path
-    folder = "/".join(part for part in (filesystem, request.query.get("directory", "").strip("/")) if part)
-    start = int(request.query.get("continuation", "0"))
-    children = tree.children(folder)
-    page = children[start : start + page_size]
+    folder = "/".join(part for part in (filesystem, request.listed) if part)
+    token = request.query.get("continuation", "")
+    after = _behind(token, folder)
+    children = tree.children(folder, recursive=request.query.get("recursive") == "true")
+    rest = [(path, node) for path, node in children if after is None or path > after]
+    size = 0 if sparse and not token else min(page_size, int(request.query.get("maxResults", page_size)))
+    page = rest[:size]
     paths = [
         {
             "name": path[len(filesystem) + 1 :],
@@ -170,14 +165,27 @@ def _listing(tree: FileTree, request: Request, page_size: int) -> Response:
         | ({"isDirectory": "true"} if node.is_folder else {})
         for path, node in page
     ]
-    more = {"x-ms-continuation": str(start + page_size)} if start + page_size < len(children) else {}
+    more = {"x-ms-continuation": _token(folder, page[-1][0] if page else "")} if size < len(rest) else {}
     return Response(200, {"Content-Type": "application/json", **more}, json.dumps({"paths": paths}).encode())
 
 
+def _token(folder: str, after: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([folder, after]).encode()).decode()
+
+
+def _behind(token: str, folder: str) -> str | None:
+    if not token:
+        return None
+    try:
+        of, after = json.loads(base64.urlsafe_b64decode(token))
+    except ValueError as error:
+        raise Refusal(400, "InvalidQueryParameterValue") from error
+    if of != folder:
+        raise Refusal(400, "InvalidQueryParameterValue")
+    return str(after)
+
+
 def _content(node: Node, request: Request) -> Response:
-    wanted = request.headers.get("if-match")
-    if wanted not in (None, "*", f'"{node.etag}"', node.etag):
-        raise Refusal(412, "ConditionNotMet")
     given = request.headers.get("x-ms-range") or request.headers.get("range")
     if given is None:
         return Response(200, _properties(node), node.body)

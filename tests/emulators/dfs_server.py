@@ -1,194 +1,215 @@
 """An in-process server that the real ADLS clients can talk to, over TLS, with faults on request.
 
-One account: a DFS host and a Blob host, on two free ports of 127.0.0.1, in front of one
-:class:`~tests.emulators.file_tree.FileTree`. A request without the right bearer token is answered 401; one that goes to
-the wrong host is not understood, as with the real services.
+One account of OneLake: a DFS host and a Blob host, on two free ports of 127.0.0.1, in front of one
+:class:`~tests.emulators.file_tree.FileTree` that holds one workspace. A request without a token that is good now is
+answered 401; one that the workspace does not allow is refused, see :mod:`tests.emulators.onelake`.
 """
 
 from __future__ import annotations
 
-import enum
 import ssl
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Condition, Event, Thread
 from types import TracebackType
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from azure.core.credentials import AccessToken
 
 from tests.emulators.certificates import write_self_signed
-from tests.emulators.dfs_protocol import Host, Operation, Request, Response, answer, refused
+from tests.emulators.dfs_protocol import answer, refused
+from tests.emulators.dfs_requests import Host, Operation, Request, Response
+from tests.emulators.faults import (
+    EXPIRED,
+    Answered,
+    CutUpload,
+    Fault,
+    FaultHook,
+    FaultsInTurn,
+    Kind,
+    Lost,
+    SeenEmpty,
+    TokenExpired,
+    Unconditional,
+    expired_answer,
+    kind_of,
+)
 from tests.emulators.file_tree import FileTree, Refusal
+from tests.emulators.leases import Leases
+from tests.emulators.onelake import WORKSPACE, OneLake, rejected_headers
+from tests.emulators.tls_host import TlsHost
+from tests.emulators.tokens import TOKEN, Tokens
 
-TOKEN = "emulator-token"
-FILESYSTEM = "workspace"
+__all__ = ["FILESYSTEM", "TOKEN", "Answered", "DfsServer", "EmulatorCredential", "Fault", "FaultsInTurn", "Lost"]
 
-
-class Lost(enum.Enum):
-    """The connection is closed without an answer."""
-
-    BEFORE = "before the request takes effect"
-    AFTER = "after the request has taken effect"
+FILESYSTEM = WORKSPACE
 
 
 @dataclass(frozen=True)
-class Answered:
-    """The request is answered so, without taking effect."""
+class Met:
+    """A fault that a request has met.
 
-    status: int
-    code: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+    Attributes:
+        number: of the request, as the place in :attr:`DfsServer.requests`.
+        seen: bytes that the file had before a flush that came late; None for other faults.
+    """
 
-
-Fault = Lost | Answered
-FaultHook = Callable[[Request], Fault | None]
+    kind: Kind
+    operation: Operation
+    path: str
+    number: int
+    seen: int | None = None
 
 
 class EmulatorCredential:
-    """A token credential whose tokens the emulator accepts."""
-
-    def get_token(self, *scopes: str, **options: object) -> AccessToken:
-        """A token for an hour."""
-        return AccessToken(TOKEN, int(time.time()) + 3600)
-
-
-class FaultsInTurn:
-    """A hook that gives each matching request the next fault, then none.
+    """A token credential whose tokens the emulator accepts.
 
     Args:
-        operation: the requests that it is for.
-        faults: one for each of them, in turn; None lets one pass.
+        issue: gives a token; one that never ends when None.
     """
 
-    def __init__(self, operation: Operation, *faults: Fault | None) -> None:
-        self._operation = operation
-        self._faults = list(faults)
-        self._lock = Lock()
+    def __init__(self, issue: Callable[[], AccessToken] | None = None) -> None:
+        self._issue = issue
 
-    def __call__(self, request: Request) -> Fault | None:
-        with self._lock:
-            return self._faults.pop(0) if request.operation is self._operation and self._faults else None
+    def get_token(self, *scopes: str, **options: object) -> AccessToken:
+        """A token, for an hour unless its issuer says otherwise."""
+        return self._issue() if self._issue is not None else AccessToken(TOKEN, int(time.time()) + 3600)
 
 
 class DfsServer:
     """A running account; a context manager.
 
     Attributes:
-        tree: what it stores.
+        tree: what it stores; onelake: the rules of the workspace; tokens: those that it accepts; leases: on its files.
         requests: all that came in, in order, also those that met a fault.
+        met: the faults that they met.
         fault: asked for each request.
-        page_size: entries per page of a listing.
+        page_size: entries per page of a listing; sparse_pages: whether one begins with an empty page.
         certificate: to be trusted by clients, PEM.
     """
 
-    def __init__(self, tree: FileTree | None = None) -> None:
+    def __init__(self, tree: FileTree | None = None, tokens: Tokens | None = None) -> None:
         self.tree = tree or FileTree(FILESYSTEM)
+        self.onelake = OneLake(self.tree, self.tree.filesystem)
+        self.tokens = tokens or Tokens()
+        self.leases = Leases(self.tree.clock)
         self.requests: list[Request] = []
+        self.met: list[Met] = []
         self.fault: FaultHook = _no_fault
         self.page_size = 5000
+        self.sparse_pages = False
+        self.closing = Event()
+        self._quiet = Condition()
+        self._under_way = 0
         self._folder = tempfile.TemporaryDirectory()
         self.certificate, key = write_self_signed(Path(self._folder.name))
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(self.certificate, key)
-        self._servers = {host: _TlsServer(self, host, tls) for host in Host}
+        self._hosts = {host: TlsHost(self, host, tls) for host in Host}
 
     def endpoint(self, host: Host) -> str:
         """``https://127.0.0.1:port``."""
-        return f"https://127.0.0.1:{self._servers[host].server_port}"
+        return f"https://127.0.0.1:{self._hosts[host].server_port}"
 
     def operations(self) -> list[Operation]:
         """What was asked, in order."""
         return [request.operation for request in self.requests]
 
     def calm(self) -> None:
-        """Forget the requests and inject no more faults."""
+        """Forget the requests, inject no more faults, and answer by the documentation."""
         self.requests.clear()
+        self.met.clear()
         self.fault = _no_fault
+        self.page_size = 5000
+        self.sparse_pages = False
+        self.onelake.refused_parameters = frozenset()
 
     def __enter__(self) -> DfsServer:
-        for server in self._servers.values():
-            Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        for host in self._hosts.values():
+            Thread(target=host.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for server in self._servers.values():
-            server.shutdown()
-            server.server_close()
+        self.closing.set()
+        for host in self._hosts.values():
+            host.shutdown()
+            host.server_close()
         self._folder.cleanup()
 
-    def respond(self, request: Request) -> Response | None:
-        """The answer, or None when the connection is to be closed without one."""
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        """While a request is."""
+        with self._quiet:
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._quiet:
+                self._under_way -= 1
+                self._quiet.notify_all()
+
+    def await_quiet(self) -> None:
+        """Wait until no request is under way any more, also of clients that have given up."""
+        with self._quiet:
+            self._quiet.wait_for(lambda: not self._under_way)
+
+    def fault_for(self, request: Request) -> Fault | None:
+        """Record the request, whose body has not been read, and the fault that it is to meet."""
         self.requests.append(request)
+        number = len(self.requests) - 1
         fault = self.fault(request)
-        if isinstance(fault, Answered):
-            return refused(Refusal(fault.status, fault.code), fault.headers)
-        if fault is Lost.BEFORE:
-            return None
-        response = self._answered(request)
-        return None if fault is Lost.AFTER else response
+        kind = None if fault is None else kind_of(fault, request.operation)
+        if kind is None and fault is None and not self._accepted(request):
+            kind, fault = Kind.TOKEN_EXPIRED, expired_answer(challenged=True)
+        if kind is not None:
+            seen = self._size(request.path) if isinstance(fault, SeenEmpty) else None
+            self.met.append(Met(kind, request.operation, request.path, number, seen))
+        if isinstance(fault, TokenExpired):
+            self.tokens.expire(request.headers.get("authorization", ""))
+            return expired_answer(challenged=fault.challenged)
+        return fault
+
+    def arrived(self, before: Request, request: Request) -> None:
+        """Put the request with its body in the place of the one without."""
+        for number in range(len(self.requests) - 1, -1, -1):
+            if self.requests[number] is before:
+                self.requests[number] = request
+                return
+
+    def carry_out(self, request: Request, fault: Fault | None = None) -> Response:
+        """Let the request take effect, and say what it is answered."""
+        match fault:
+            case Answered():
+                return refused(Refusal(fault.status, fault.code), fault.headers)
+            case Unconditional():
+                headers = {name: value for name, value in request.headers.items() if name != "if-none-match"}
+                return self._answered(replace(request, headers=headers))
+            case CutUpload() if request.operation is not Operation.APPEND:
+                return Response(400)
+            case _:
+                return self._answered(request)
 
     def _answered(self, request: Request) -> Response:
-        if request.headers.get("authorization") != f"Bearer {TOKEN}":
-            return refused(Refusal(401, "InvalidAuthenticationInfo"), {})
+        if not self._accepted(request):
+            return refused(Refusal(401, EXPIRED), expired_answer(challenged=True).headers)
         try:
-            return answer(self.tree, request, self.page_size)
+            self.onelake.require_allowed(request)
+            response = answer(self.tree, request, self.page_size, self.leases, sparse=self.sparse_pages)
         except Refusal as refusal:
             return refused(refusal, {})
+        return replace(response, headers={**response.headers, **rejected_headers(request.headers)})
 
+    def _accepted(self, request: Request) -> bool:
+        return self.tokens.accepts(request.headers.get("authorization", ""))
 
-class _TlsServer(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, account: DfsServer, host: Host, tls: ssl.SSLContext) -> None:
-        self.account = account
-        self.host = host
-        super().__init__(("127.0.0.1", 0), _Connection)
-        # The handshake belongs to the connection's thread: here it would hold up all others.
-        self.socket = tls.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
-
-
-class _Connection(BaseHTTPRequestHandler):
-    """One kept-alive connection."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    wbufsize = -1
-    server: _TlsServer
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the server keeps its requests instead."""
-
-    def _serve(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        parts = urlsplit(self.path)
-        request = Request(
-            host=self.server.host,
-            method=self.command,
-            path=unquote(parts.path).strip("/"),
-            query=dict(parse_qsl(parts.query, keep_blank_values=True)),
-            headers={name.lower(): value for name, value in self.headers.items()},
-            body=body,
-        )
-        response = self.server.account.respond(request)
-        if response is None:
-            self.close_connection = True
-            return
-        self.send_response(response.status)
-        headers = {"Content-Length": str(len(response.body)), "x-ms-version": request.headers.get("x-ms-version", "")}
-        for name, value in (headers | dict(response.headers)).items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(response.body)
-
-    do_GET = do_HEAD = do_PUT = do_PATCH = do_DELETE = _serve
+    def _size(self, path: str) -> int | None:
+        node = self.tree.find(path)
+        return None if node is None else len(node.body)
 
 
 def _no_fault(request: Request) -> None:

@@ -40,10 +40,20 @@ class FileTree:
     def __init__(self, *filesystems: str, clock: Callable[[], float] = time.time) -> None:
         self.rename_conflict = (409, "PathAlreadyExists")
         self.honours_rename_condition = True
-        self._clock = clock
+        self.clock = clock
         self._etags = itertools.count(0x8DC000000000000)
         self._lock = RLock()
         self._nodes: dict[str, Node] = {name: self._node(is_folder=True) for name in filesystems}
+
+    @property
+    def filesystem(self) -> str:
+        """The first file system's name."""
+        return next(iter(self._nodes))
+
+    def find(self, path: str) -> Node | None:
+        """What is at ``path``, or None."""
+        with self._lock:
+            return self._nodes.get(path)
 
     def get(self, path: str) -> Node:
         """What is at ``path``; 404 otherwise."""
@@ -53,13 +63,18 @@ class FileTree:
                 raise Refusal(404, "PathNotFound")
             return self._nodes[path]
 
-    def children(self, folder: str) -> list[tuple[str, Node]]:
-        """Direct children with their full paths, sorted."""
+    def children(self, folder: str, *, recursive: bool = False) -> list[tuple[str, Node]]:
+        """Direct children with their full paths, sorted; with ``recursive`` all that lies below."""
         with self._lock:
             if not self.get(folder).is_folder:
                 raise Refusal(404, "PathNotFound")
+            inside = f"{folder}/"
             return sorted(
-                ((path, node) for path, node in self._nodes.items() if _parent(path) == folder),
+                (
+                    (path, node)
+                    for path, node in self._nodes.items()
+                    if path.startswith(inside) and (recursive or "/" not in path[len(inside) :])
+                ),
                 key=lambda item: item[0],
             )
 
@@ -150,7 +165,7 @@ class FileTree:
         return node
 
     def _node(self, *, is_folder: bool, body: bytes = b"") -> Node:
-        return Node(is_folder=is_folder, etag=self._etag(), modified=self._clock(), body=body)
+        return Node(is_folder=is_folder, etag=self._etag(), modified=self.clock(), body=body)
 
     def _etag(self) -> str:
         return f"0x{next(self._etags):X}"

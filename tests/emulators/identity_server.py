@@ -13,25 +13,38 @@ from threading import Thread
 from types import TracebackType
 from urllib.parse import parse_qs, urlsplit
 
+from azure.core.credentials import AccessToken
+
+from tests.emulators.tokens import Tokens
+
 HEADER = "identity-header"
 
 
 class IdentityServer:
     """A running endpoint; a context manager.
 
+    Args:
+        tokens: one that it always gives, for an hour; or the tenant whose next one it gives.
+
     Attributes:
-        token: what it gives; resources: what it was asked tokens for, in order.
+        resources: what it was asked tokens for, in order.
     """
 
-    def __init__(self, token: str) -> None:
-        self.token = token
+    def __init__(self, tokens: str | Tokens) -> None:
         self.resources: list[str] = []
+        self._tokens = tokens
         self._server = _Server(self)
 
     @property
     def environment(self) -> dict[str, str]:
         """The variables by which azure-identity finds it."""
         return {"IDENTITY_ENDPOINT": f"http://127.0.0.1:{self._server.server_port}/msi", "IDENTITY_HEADER": HEADER}
+
+    def token(self) -> AccessToken:
+        """The next one."""
+        if isinstance(self._tokens, Tokens):
+            return self._tokens.issue()
+        return AccessToken(self._tokens, int(time.time()) + 3600)
 
     def __enter__(self) -> IdentityServer:
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -62,9 +75,10 @@ class _Connection(BaseHTTPRequestHandler):
         [resource] = parse_qs(urlsplit(self.path).query)["resource"]
         known = self.headers.get("X-IDENTITY-HEADER") == HEADER
         self.server.identity.resources.append(resource)
+        token = self.server.identity.token()
         body = {
-            "access_token": self.server.identity.token,
-            "expires_on": str(int(time.time()) + 3600),
+            "access_token": token.token,
+            "expires_on": str(token.expires_on),
             "resource": resource,
             "token_type": "Bearer",
         }

@@ -21,8 +21,8 @@ def staged_and_folder(storage: AdlsStorage, body: bytes = b"abc") -> None:
 def all_requests(storage: AdlsStorage, file: Path) -> None:
     """Every kind of request, on files of its own and on ``staged``."""
     storage.upload(file, "uploaded")
-    storage.rename_if_absent("staged", "new/staged")
-    storage.list("new")
+    storage.rename_if_absent("staged", "renamed")
+    storage.list("")
     storage.put_if_absent("slot", b"y")
     storage.read("slot")
     storage.delete("slot")

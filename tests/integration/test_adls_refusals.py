@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import replace
 
 import pytest
@@ -15,22 +16,23 @@ from connectors.landing_zone.storage.location import InvalidLocationError, Stora
 from connectors.landing_zone.storage.open import open_adls
 from connectors.landing_zone.storage.proof import prove_storage
 from tests.emulators.dfs_protocol import Operation
-from tests.emulators.dfs_server import Answered, DfsServer, EmulatorCredential, FaultsInTurn
+from tests.emulators.dfs_server import FILESYSTEM, Answered, DfsServer, EmulatorCredential, FaultsInTurn
 from tests.integration.adls_requests import all_requests
 from tests.unit.landing_zone.storages import Timeline, emulated_storage, local_file
 
 
 @pytest.mark.parametrize(
-    ("status", "code"), [(401, "InvalidAuthenticationInfo"), (403, "AuthorizationPermissionMismatch")]
+    ("status", "code", "sleeps"),
+    [(401, "InvalidAuthenticationInfo", [0.25, 0.5, 1.0]), (403, "AuthorizationPermissionMismatch", [])],
 )
-def test_a_denied_request_is_not_repeated(
-    server: DfsServer, storage: AdlsStorage, timeline: Timeline, status: int, code: str
+def test_a_denied_request_is_repeated_only_with_new_tokens(
+    server: DfsServer, storage: AdlsStorage, timeline: Timeline, status: int, code: str, sleeps: list[float]
 ) -> None:
     server.fault = FaultsInTurn(Operation.PUT_BLOB, *[Answered(status, code)] * 5)
     with pytest.raises(StorageDeniedError) as raised:
         storage.put_if_absent("ledger/1.json", b"x")
     assert isinstance(raised.value, Terminal)
-    assert timeline.sleeps == []
+    assert timeline.sleeps == sleeps
     assert str(raised.value).startswith("The storage denies access: ")
     assert str(raised.value).endswith(
         f" [request=put if absent, file=ledger/1.json, status={status}, code={code}]. Remedy: give the bridge's"
@@ -58,7 +60,6 @@ def test_a_refused_request_is_told_with_its_code(
     "operation",
     [
         Operation.CREATE_FILE,
-        Operation.CREATE_FOLDER,
         Operation.RENAME,
         Operation.DELETE,
         Operation.LIST,
@@ -76,7 +77,7 @@ def test_every_request_passes_a_refusal_on(server: DfsServer, storage: AdlsStora
 
 
 def test_a_workspace_that_is_not_there_is_told(location: StorageLocation) -> None:
-    storage = emulated_storage(replace(location, url=location.url.replace("workspace@", "elsewhere@")), Timeline())
+    storage = emulated_storage(replace(location, url=location.url.replace(FILESYSTEM, str(uuid.uuid4()))), Timeline())
     for request in (lambda: storage.stat("x"), lambda: storage.list(""), lambda: storage.delete("x")):
         with pytest.raises(StorageDeniedError) as raised:
             request()

@@ -10,7 +10,7 @@ from connectors.landing_zone.errors import PathNotFoundError
 from connectors.landing_zone.storage.adls_storage import AdlsStorage
 from connectors.landing_zone.storage.location import RenameMode, StorageLocation
 from tests.emulators.dfs_protocol import Operation, Request, answer
-from tests.emulators.dfs_server import Answered, DfsServer, Fault, FaultsInTurn, Lost
+from tests.emulators.dfs_server import FILESYSTEM, Answered, DfsServer, Fault, FaultsInTurn, Lost
 from tests.integration.adls_requests import LOST, staged_and_folder
 from tests.unit.landing_zone.storages import Timeline, emulated_storage
 
@@ -85,11 +85,18 @@ def test_rename_that_takes_effect_between_two_looks_is_ours(server: DfsServer, s
     assert (storage.stat("staged"), storage.read("orders/1")) == (None, b"abc")
 
 
-def test_rename_answered_404_with_its_source_in_place_makes_the_folder_and_repeats(
+def test_rename_into_a_folder_that_is_gone_says_so_and_makes_none(storage: AdlsStorage) -> None:
+    storage.put("staged", b"abc")
+    with pytest.raises(PathNotFoundError, match=r"There is no such file \[file=orders, renamed=staged\]"):
+        storage.rename_if_absent("staged", "orders/1")
+    assert (storage.read("staged"), storage.stat("orders")) == (b"abc", None)
+
+
+def test_rename_answered_404_with_source_and_folder_in_place_is_repeated(
     server: DfsServer, storage: AdlsStorage
 ) -> None:
-    storage.put("staged", b"abc")
-    server.fault = FaultsInTurn(Operation.CREATE_FOLDER, Lost.AFTER)
+    staged_and_folder(storage)
+    server.fault = FaultsInTurn(Operation.RENAME, Answered(404, "PathNotFound"))
     assert storage.rename_if_absent("staged", "orders/1")
     assert storage.read("orders/1") == b"abc"
 
@@ -128,8 +135,8 @@ def test_a_rename_names_its_whole_source_and_is_conditional(
     rename = next(request for request in server.requests if request.operation is Operation.RENAME)
     item = location.url.split("/")[3]
     assert (rename.path, rename.query, rename.if_absent, rename.headers["x-ms-rename-source"]) == (
-        f"workspace/{item}/Files/LandingZone/orders/1",
+        f"{FILESYSTEM}/{item}/Files/LandingZone/orders/1",
         query,
         True,
-        f"/workspace/{item}/Files/LandingZone/staged",
+        f"/{FILESYSTEM}/{item}/Files/LandingZone/staged",
     )

@@ -31,11 +31,11 @@ from azure.core.rest import HttpRequest, HttpResponse
 from azure.identity import DefaultAzureCredential
 from azure.storage.blob import BlobServiceClient
 from azure.storage.filedatalake import DataLakeServiceClient
-from requests.adapters import HTTPAdapter
 
 from connectors.landing_zone.storage.location import AdlsRoot, InvalidLocationError, RenameMode, StorageLocation
 from connectors.landing_zone.storage.protocol import Entry
 from connectors.landing_zone.storage.retry import AttemptError
+from connectors.landing_zone.storage.whole_heads import WholeHeads
 
 Credential: TypeAlias = TokenCredential
 
@@ -51,6 +51,13 @@ class Chunk(NamedTuple):
     body: bytes
     total: int
     etag: str
+
+
+class Page(NamedTuple):
+    """A part of a listing, and the token of the next one; empty for the last."""
+
+    entries: list[Entry]
+    following: str
 
 
 class AdlsRequests:
@@ -123,13 +130,17 @@ class AdlsRequests:
         total = int(str(found.properties.content_range).rpartition("/")[2])
         return Chunk(body, total, str(found.properties.etag))
 
-    def children(self, folder: str) -> list[Entry]:
-        """Direct children, all pages."""
+    def children(self, folder: str, page: str) -> Page:
+        """Direct children, as many as the service tells at once; ``page`` is the token of a page, empty for the first.
+
+        A page may hold nothing and yet be followed by another one.
+        """
         with self._attempt():
-            found = list(self._dfs.get_paths(path=self._full(folder) or None, recursive=False))
+            pages = self._dfs.get_paths(path=self._full(folder) or None, recursive=False).by_page(page or None)
+            found = list(next(pages))
         # Only the last segment is taken from the answer: OneLake may name the item by its id though we use its name.
         names = [(item.name.rpartition("/")[2], item) for item in found]
-        return [
+        entries = [
             _entry(
                 f"{folder}/{name}" if folder else name,
                 item.content_length,
@@ -139,6 +150,7 @@ class AdlsRequests:
             )
             for name, item in names
         ]
+        return Page(entries, str(getattr(pages, "continuation_token", None) or ""))
 
     def create_file(self, path: str) -> None:
         """An empty file, with ``If-None-Match: *``: a delayed repetition can't empty the finished file."""
@@ -154,11 +166,6 @@ class AdlsRequests:
         """Make the first ``size`` bytes the file's content."""
         with self._attempt():
             self._dfs.get_file_client(self._full(path)).flush_data(size)
-
-    def create_folder(self, path: str) -> None:
-        """A folder, with ``If-None-Match: *``."""
-        with self._attempt():
-            self._dfs.get_directory_client(self._full(path)).create_directory(match_condition=MatchConditions.IfMissing)
 
     def rename(self, source: str, target: str) -> None:
         """Move a file, with ``If-None-Match: *`` on the target."""
@@ -225,7 +232,7 @@ def _transport(location: StorageLocation) -> RequestsTransport:
         raise _invalid(location, f"there is no ca_file {location.ca_file}")
     session = requests.Session()
     for scheme in ("https://", "http://"):
-        session.mount(scheme, HTTPAdapter(pool_connections=4, pool_maxsize=_CONNECTIONS, max_retries=0))
+        session.mount(scheme, WholeHeads(pool_connections=4, pool_maxsize=_CONNECTIONS, max_retries=0))
     return RequestsTransport(
         session=session,
         connection_timeout=location.connect_timeout,

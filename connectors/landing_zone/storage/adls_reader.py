@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from connectors.landing_zone.errors import PathNotFoundError, StorageError
-from connectors.landing_zone.storage.adls import AdlsRequests, Chunk
+from connectors.landing_zone.storage.adls import AdlsRequests, Chunk, Page
 from connectors.landing_zone.storage.paths import checked, checked_folder
 from connectors.landing_zone.storage.protocol import Entry
 from connectors.landing_zone.storage.retry import AttemptError, Retries, Verdict
@@ -65,16 +65,24 @@ class AdlsReader:
     def list(self, folder: str) -> list[Entry]:
         """See the protocol."""
         checked_folder(folder)
+        entries, token = self._page(folder, "")
+        while token:
+            more, token = self._page(folder, token)
+            entries += more
+        return sorted(entries, key=lambda entry: entry.path)
 
-        def attempt() -> list[Entry]:
+    def _page(self, folder: str, token: str) -> Page:
+        """A page of a listing: each is tried again by itself, so a long listing needs no luck."""
+
+        def attempt() -> Page:
             try:
-                return self._requests.children(folder)
+                return self._requests.children(folder, token)
             except AttemptError as failure:
                 if failure.verdict is not Verdict.MISSING:
                     raise
-                return []
+                return Page([], "")
 
-        return sorted(self._retries.run(attempt, "list", folder), key=lambda entry: entry.path)
+        return self._retries.run(attempt, "list", folder)
 
     def _chunk(self, path: str, offset: int, length: int, etag: str | None) -> Chunk | None:
         """A range of the file, its size and etag; None for an empty file."""

@@ -252,8 +252,8 @@ class AdlsStorage(AdlsReader):
         if self.stat(before.path) is not None:
             if found is not None:
                 return False
-            if missing and parent(target):
-                self._make_folder(parent(target))
+            if missing and parent(target) and self.stat(parent(target)) is None:
+                raise missing_file(parent(target), renamed=before.path)
             return None
         found = found or self.stat(target)
         if found is not None and found.size == before.size:
@@ -266,14 +266,3 @@ class AdlsStorage(AdlsReader):
             size=before.size,
             found=found.size if found is not None else None,
         )
-
-    def _make_folder(self, folder: str) -> None:
-        def attempt() -> bool:
-            try:
-                self._requests.create_folder(folder)
-            except AttemptError as failure:
-                if failure.status not in _EXISTS:
-                    raise
-            return True
-
-        self._retries.run(attempt, "create folder", folder)

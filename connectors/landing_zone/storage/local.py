@@ -143,10 +143,7 @@ class LocalStorage:
                 raise work.not_a_file(source)
             if not old.exists():
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(old))
-            if old == new:
-                return True
-            self._make_folder(new.parent)
-            return self._move(old, new)
+            return old == new or self._move(old, new)
 
     def delete(self, path: str) -> None:
         """See the protocol."""
@@ -221,8 +218,7 @@ class LocalStorage:
 
     def _write(self, body: bytes) -> Path:
         """A synced temporary file with ``body``."""
-        temporary = self.work_folder("_") / uuid.uuid4().hex
-        with temporary.open("xb") as file:
+        with self._temporary() as temporary, temporary.open("xb") as file:
             file.write(body)
             file.flush()
             os.fsync(file.fileno())
@@ -230,9 +226,19 @@ class LocalStorage:
 
     def _copy(self, local: Path) -> Path:
         """A copy of ``local`` in the work folder."""
-        temporary = self.work_folder("_") / uuid.uuid4().hex
-        shutil.copyfile(local, temporary)
+        with self._temporary() as temporary:
+            shutil.copyfile(local, temporary)
         return temporary
+
+    @contextlib.contextmanager
+    def _temporary(self) -> Iterator[Path]:
+        """A new path in the work folder; half a file is removed, for a full disk needs the room."""
+        temporary = self.work_folder("_") / uuid.uuid4().hex
+        try:
+            yield temporary
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
 
     def _move(self, source: Path, target: Path) -> bool:
         """Link ``source`` to ``target`` and drop ``source``; False when another file is there."""

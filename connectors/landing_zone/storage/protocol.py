@@ -88,15 +88,16 @@ class Storage(Protocol):
     def rename_if_absent(self, source: str, target: str) -> bool:
         """Move ``source`` to ``target`` within the storage, never overwriting.
 
-        Parent folders of ``target`` must exist or are made. An answer that got lost is resolved before return: by then
-        the file is at ``target`` or still at ``source``.
+        No folder is made: one that somebody has removed must not come back with a single file in it. An answer that got
+        lost is resolved before return: by then the file is at ``target`` or still at ``source``.
 
         Returns:
             True when ``target`` now is what ``source`` was, False when something else was at ``target`` already
             (``source`` is untouched then).
 
         Raises:
-            PathNotFoundError: there is no ``source``, and it cannot be told that this call moved it.
+            PathNotFoundError: there is no ``source``, and it cannot be told that this call moved it; or ``target``'s
+                folder is gone.
         """
         ...
 

@@ -18,6 +18,9 @@ T = TypeVar("T")
 
 _NO_FILESYSTEM = frozenset({"ContainerNotFound", "FilesystemNotFound"})
 _UNAVAILABLE = frozenset({408, 429, 500, 502, 503, 504})
+_UNKNOWN_PARAMETER = "UnsupportedQueryParameter"
+_OTHER_MODE = "if it is a rename, set rename_mode: rest, which sends none; otherwise set an older api_version"
+_TOKENS = 4  # so many are tried: the clients drop one that was answered 401
 
 
 class Verdict(enum.Enum):
@@ -25,6 +28,7 @@ class Verdict(enum.Enum):
 
     UNAVAILABLE = "no answer, or one that asks for patience: try again, the first attempt may have taken effect"
     UNIDENTIFIED = "the identity gave no token, so nothing was sent: try again, then it is denied"
+    EXPIRED = "the token is not good any more: try again with a new one, a few times, then it is denied"
     DENIED = "the service does not let this identity do it"
     MISSING = "there is no such file"
     NO_FILESYSTEM = "there is no such container or workspace"
@@ -62,9 +66,12 @@ class AttemptError(Exception):
     def verdict(self) -> Verdict:
         if self.unidentified:
             return Verdict.UNIDENTIFIED
-        if self.status is None or self.status in _UNAVAILABLE:
+        # A success that failed all the same is an answer that did not come whole.
+        if self.status is None or self.status < 400 or self.status in _UNAVAILABLE:
             return Verdict.UNAVAILABLE
-        if self.status in (401, 403):
+        if self.status == 401:
+            return Verdict.EXPIRED
+        if self.status == 403:
             return Verdict.DENIED
         if self.status == 404:
             return Verdict.NO_FILESYSTEM if self.code in _NO_FILESYSTEM else Verdict.MISSING
@@ -124,13 +131,15 @@ class Retries:
         """
         end = self._clock() + self._back_off.budget
         number = 0
+        tokens = _TOKENS
         while True:
             failure = None
             try:
                 result = attempt()
             except AttemptError as error:
                 failure = error
-                _raise_final(error, request, path)
+                tokens -= error.verdict is Verdict.EXPIRED
+                _raise_final(error, request, path, tokens)
             else:
                 if result is not None:
                     return result
@@ -146,12 +155,14 @@ class Retries:
         return own if asked is None else max(own, asked)
 
 
-def _raise_final(failure: AttemptError, request: str, path: str) -> None:
-    """Raise what no further attempt can change."""
+def _raise_final(failure: AttemptError, request: str, path: str, tokens: int) -> None:
+    """Raise what no further attempt can change; ``tokens`` may still be tried."""
     match failure.verdict:
         case Verdict.UNAVAILABLE | Verdict.UNIDENTIFIED:
             return
-        case Verdict.DENIED:
+        case Verdict.EXPIRED if tokens > 0:
+            return
+        case Verdict.DENIED | Verdict.EXPIRED:
             raise _denied(failure, request, path) from failure
         case Verdict.MISSING:
             raise missing_file(path, request=request, code=failure.code) from failure
@@ -166,7 +177,9 @@ def _raise_final(failure: AttemptError, request: str, path: str) -> None:
         case Verdict.REFUSED:
             raise StorageDeniedError(
                 f"The storage refuses this request: {failure.detail}",
-                remedy="look up the code in the storage's documentation; if it names the API version, set api_version",
+                remedy=_OTHER_MODE
+                if failure.code == _UNKNOWN_PARAMETER
+                else "look up the code in the storage's documentation; if it names the API version, set api_version",
                 request=request,
                 file=path,
                 status=failure.status,

@@ -188,11 +188,20 @@ def test_upload_of_a_missing_local_file_says_so(storage: Storage) -> None:
         storage.upload(storage.work_folder("x") / "none", "_scratchPad/3/orders-1")
 
 
-def test_rename_moves_a_file_and_makes_folders(storage: Storage) -> None:
+def test_rename_moves_a_file(storage: Storage) -> None:
     storage.put("_scratchPad/3/orders-1", b"abc")
+    storage.put("public.schema/orders/_metadata.json", b"{}")
     assert storage.rename_if_absent("_scratchPad/3/orders-1", "public.schema/orders/1.parquet")
     assert storage.read("public.schema/orders/1.parquet") == b"abc"
     assert storage.list("_scratchPad/3") == []
+
+
+def test_rename_makes_no_folder_anew(storage: Storage) -> None:
+    storage.put("_scratchPad/3/orders-1", b"abc")
+    with pytest.raises(PathNotFoundError):
+        storage.rename_if_absent("_scratchPad/3/orders-1", "public.schema/orders/1.parquet")
+    assert storage.read("_scratchPad/3/orders-1") == b"abc"
+    assert storage.stat("public.schema/orders") is None
 
 
 def test_rename_never_overwrites(storage: Storage) -> None:

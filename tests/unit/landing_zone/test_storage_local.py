@@ -202,6 +202,22 @@ def test_a_failed_put_leaves_no_temporary_file(root: Path, storage: LocalStorage
     assert list((root / WORK_FOLDER).iterdir()) == []
 
 
+def test_half_a_file_is_removed_where_the_disk_is_full(
+    root: Path, storage: LocalStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage.put("orders/0", b"")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    for put in (storage.put, storage.put_if_absent):
+        with pytest.raises(StorageError, match="The disk is full: No space left on device"):
+            put("orders/1", b"abc")
+    assert list((root / WORK_FOLDER).iterdir()) == []
+    assert storage.stat("orders/1") is None
+
+
 def test_a_file_in_the_place_of_a_folder_is_told(storage: LocalStorage) -> None:
     storage.put("orders", b"x")
     with pytest.raises(StorageDeniedError, match="The file system refuses the request"):
