@@ -26,6 +26,7 @@ from streaming.driver.checkpoint import Checkpoint
 from streaming.driver.lag_group import LagGroup
 from streaming.driver.query import Job, Retries, StopSignal, run
 from streaming.driver.session import spark_session
+from streaming.driver.spark_errors import java_has_ended
 from streaming.driver.startup import OpenZone, open_zone
 from streaming.health.watcher import Watcher, served
 from streaming.job_options import job_options, partner_file, storage_location
@@ -124,7 +125,8 @@ def _run(
         listener.on_error(error)
         raise
     finally:
-        if spark is None:
+        # Without its Java a session cannot be stopped; trying to would hide what has happened.
+        if spark is None and not java_has_ended():
             session.stop()
 
 

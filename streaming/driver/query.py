@@ -19,10 +19,11 @@ from connectors.landing_zone.ledger.state import LedgerState
 from streaming.driver.action import spark_action
 from streaming.driver.batch import BatchReport, run_batch
 from streaming.driver.checkpoint import Checkpoint
-from streaming.driver.spark_errors import query_failed, spark_errors
+from streaming.driver.spark_errors import java_gone, java_has_ended, query_failed, spark_errors
 from streaming.driver.startup import OpenZone, check_topics, offsets_to_land, settle_checkpoint, starting_offsets
 from streaming.driver.told_chores import Chores, ToldChores
 from streaming.health.state import Work
+from streaming.lifecycle.recreated_topics import park_recreated
 from streaming.lifecycle.retention import park_behind_retention
 from streaming.listener import Listener
 from streaming.log_context import about_version
@@ -110,6 +111,8 @@ def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
             with spark_errors():
                 _run_once(spark, job, stop, landed)
         except Transient as error:
+            if java_has_ended():
+                raise java_gone() from error
             failures = 1 if landed.batches else failures + 1
             if failures > job.retries.attempts:
                 raise
@@ -139,6 +142,7 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
     present = job.describe()
     opened = job.open()
     park_behind_retention(opened.ledger, present)
+    park_recreated(opened.ledger, present)
     check_topics(opened.ledger.state, present)
     settle_checkpoint(job.checkpoint, opened.ledger.state, present, drain=job.interval is None)
     job.begin(opened.ledger, present)

@@ -135,16 +135,7 @@ class PlainJob:
         return Outside(topics=self.log.describe, read=read)
 
     def _action(self, planned: Planned) -> DecodeAndLand:
-        def action(plan: BatchPlan) -> Results:
-            rows = [row for task in self._tasks(planned) for row in decode_and_land(task, plan, self._worker)]
-            if any(topic.merges for topic in plan.topics.values()):
-                shuffled = pa.Table.from_batches(rows, RESULT_SCHEMA).sort_by(
-                    [("table", "ascending"), ("sort_key", "ascending")]
-                )
-                rows = list(merge_and_land(shuffled.to_batches(self.arrow_rows), plan, self._worker))
-            return read_results((row["kind"], row["payload"]) for batch in rows for row in batch.to_pylist())
-
-        return action
+        return local_action(self.log, planned, self._worker, tasks=self.tasks, arrow_rows=self.arrow_rows)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """What the mirrored table contains."""
@@ -153,19 +144,37 @@ class PlainJob:
         content: list[dict[str, Any]] = replayed.table.to_pylist()
         return content
 
-    def _tasks(self, planned: Planned) -> list[Sequence[pa.RecordBatch]]:
-        """Whole partitions behind each other, as ``coalesce`` does, cut into Arrow batches wherever they are full."""
-        parts = [
-            [(self.log.partitions[topic][number][offset], offset) for offset in range(first, end)]
-            for topic, ends in planned.end.items()
-            for number, end in ends.items()
-            if (first := _start(planned.start, topic, number)) < end
-        ]
-        tasks = [[record for part in parts[task :: self.tasks] for record in part] for task in range(self.tasks)]
-        return [
-            [raw_batch(task[first : first + self.arrow_rows]) for first in range(0, len(task), self.arrow_rows)]
-            for task in tasks
-        ]
+
+def local_action(log: Log, planned: Planned, worker: Worker, *, tasks: int = 2, arrow_rows: int = 3) -> DecodeAndLand:
+    """The one Spark action of a micro-batch, without Spark: both stages in this process, on the records of a range.
+
+    Args:
+        tasks, arrow_rows: see :class:`PlainJob`.
+    """
+
+    def action(plan: BatchPlan) -> Results:
+        cut = _tasks(log, planned, tasks, arrow_rows)
+        rows = [row for task in cut for row in decode_and_land(task, plan, worker)]
+        if any(topic.merges for topic in plan.topics.values()):
+            shuffled = pa.Table.from_batches(rows, RESULT_SCHEMA).sort_by(
+                [("table", "ascending"), ("sort_key", "ascending")]
+            )
+            rows = list(merge_and_land(shuffled.to_batches(arrow_rows), plan, worker))
+        return read_results((row["kind"], row["payload"]) for batch in rows for row in batch.to_pylist())
+
+    return action
+
+
+def _tasks(log: Log, planned: Planned, tasks: int, arrow_rows: int) -> list[Sequence[pa.RecordBatch]]:
+    """Whole partitions behind each other, as ``coalesce`` does, cut into Arrow batches wherever they are full."""
+    parts = [
+        [(log.partitions[topic][number][offset], offset) for offset in range(first, end)]
+        for topic, ends in planned.end.items()
+        for number, end in ends.items()
+        if (first := _start(planned.start, topic, number)) < end
+    ]
+    cut = [[record for part in parts[task::tasks] for record in part] for task in range(tasks)]
+    return [[raw_batch(task[first : first + arrow_rows]) for first in range(0, len(task), arrow_rows)] for task in cut]
 
 
 def _start(start: Mapping[str, Mapping[int, int]], topic: str, partition: int) -> int:

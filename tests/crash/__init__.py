@@ -1,0 +1,1 @@
+"""Processes killed with SIGKILL at any moment and started again: nothing lost, nothing twice, no other byte."""
