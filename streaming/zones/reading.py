@@ -31,7 +31,7 @@ class ReadLedger:
     """A ledger at one moment.
 
     Attributes:
-        landed: the files that the versions kept have bound.
+        landed: the files that the versions kept have bound, oldest first.
     """
 
     state: LedgerState
@@ -111,7 +111,7 @@ def ledger_of_zone(zone: Storage, state: Storage, *, required: bool) -> ReadLedg
             )
         return None
     require_own(zone, state, head)
-    landed = tuple(file for version in versions(state) for file in version.files.values())
+    landed = tuple(file for version in versions(state) for file in version.files.values())[::-1]
     return ReadLedger(head, landed)
 
 

@@ -5,21 +5,24 @@ from __future__ import annotations
 import socket
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from connectors.landing_zone.errors import LedgerCorruptError, LedgerWholeError
 from connectors.landing_zone.ledger.apply import Stamp
+from connectors.landing_zone.ledger.history import versions
 from connectors.landing_zone.ledger.lost import RebuiltLedger, rebuilt_ledger
 from connectors.landing_zone.ledger.lost_table import FoundTable, Proof
 from connectors.landing_zone.ledger.owner import read_owner
 from connectors.landing_zone.ledger.remains import newest_copy, put_in_place
 from connectors.landing_zone.storage.protocol import Storage
+from connectors.landing_zone.vacuum import vacuum
 from streaming.settings import BridgeSettings
 from streaming.wording import count_text
 from streaming.zones.reading import THREADS, head_state, require_own, state_storage, zone_storage
@@ -47,18 +50,7 @@ class LedgerRebuild:
             "ledger_id": state.ledger_id,
             "epoch": state.epoch,
             "topics": {topic: known.partitions for topic, known in state.topics.items()},
-            "tables": [
-                {
-                    "table": one.name,
-                    "folder": one.folder,
-                    "last_file": one.last,
-                    "proof": one.proof.value,
-                    "known": one.state is not None,
-                    "status": None if one.state is None else one.state.status.value,
-                    "why": one.why,
-                }
-                for one in self.rebuilt.tables
-            ],
+            "tables": [found_values(one) for one in self.rebuilt.tables],
             "set_aside": list(self.aside),
         }
 
@@ -81,20 +73,40 @@ def rebuild_ledger(
         InvalidZoneError: no ledger has ever owned the zone.
         Transient: a storage does not answer.
     """
-    zone, state = zone_storage(settings), state_storage(settings)
-    _require_lost(zone, state)
+    return make_ledger_again(zone_storage(settings), state_storage(settings), look_only=look_only, now_ms=now_ms)
+
+
+def make_ledger_again(
+    zone: Storage, state: Storage, *, look_only: bool, now_ms: Callable[[], int], threads: int = THREADS
+) -> LedgerRebuild:
+    """As :func:`rebuild_ledger`, of a zone and a state storage.
+
+    Args:
+        threads: tables looked at side by side.
+    """
+    require_lost(zone, state, threads=threads)
     owner = read_owner(zone)
     copy = None if owner is None else newest_copy(zone, state, owner.ledger_id)
     with tempfile.TemporaryDirectory(prefix="cdc-bridge-ledger-") as work:
-        rebuilt = rebuilt_ledger(zone, copy, work=Path(work), threads=THREADS)
+        rebuilt = rebuilt_ledger(zone, copy, work=Path(work), threads=threads)
     if look_only:
         return LedgerRebuild(rebuilt, None)
     stamp = Stamp(writer="cdc-bridge ledger rebuild", host=socket.gethostname(), attempt=1, written_ms=now_ms())
     aside = put_in_place(state, rebuilt.state, stamp)
+    # A driver that sleeps with a committed file in hand would give it its number when it wakes up.
+    vacuum(zone, state, msgspec.structs.replace(rebuilt.state, epoch=rebuilt.state.epoch + 1), threads=threads)
     return LedgerRebuild(rebuilt, rebuilt.state.version + 1, aside)
 
 
-def _require_lost(zone: Storage, state: Storage) -> None:
+def require_lost(zone: Storage, state: Storage, *, threads: int = THREADS) -> None:
+    """Return if the state storage has no ledger that could go on.
+
+    Args:
+        threads: versions read side by side.
+
+    Raises:
+        LedgerWholeError: it has; ZoneOwnedError: it has another zone's.
+    """
     try:
         head = head_state(state)
     except LedgerCorruptError:
@@ -102,6 +114,11 @@ def _require_lost(zone: Storage, state: Storage) -> None:
     if head.version == 0:
         return
     require_own(zone, state, head)
+    try:
+        for _ in versions(state, threads=threads):
+            pass
+    except LedgerCorruptError:
+        return  # a start stops at it, as soon as it reads that far back
     raise LedgerWholeError(
         f"the ledger is not lost: it is at version {head.version}, last written by {head.writer}",
         remedy="nothing was changed; `cdc-bridge status CONFIG` shows why a table stands still",
@@ -111,13 +128,18 @@ def _require_lost(zone: Storage, state: Storage) -> None:
 
 def show_rebuild(done: LedgerRebuild, console: Console) -> None:
     """Print the tables, what each rests on, and where the ledger goes on."""
+    show_tables(done.rebuilt.tables, console)
+    console.print(Text(summary_text(done), style="bold"))
+
+
+def show_tables(tables: Sequence[FoundTable], console: Console) -> None:
+    """Print what was found of each table, and what becomes of it."""
     shown = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("Table", "Last file", "Known from", "Goes on"):
         shown.add_column(heading, overflow="fold")
-    for one in done.rebuilt.tables:
+    for one in tables:
         shown.add_row(one.name, str(one.last or "-"), _proof_text(one.proof), _outcome_text(one))
     console.print(shown)
-    console.print(Text(summary_text(done), style="bold"))
 
 
 def summary_text(done: LedgerRebuild) -> str:
@@ -136,13 +158,27 @@ def summary_text(done: LedgerRebuild) -> str:
     return f"{counted}; {ground}; the ledger begins again with version {done.written}{kept}"
 
 
+def found_values(one: FoundTable) -> dict[str, object]:
+    """Plain values of what was found of a table."""
+    return {
+        "table": one.name,
+        "folder": one.folder,
+        "last_file": one.last,
+        "proof": one.proof.value,
+        "known": one.state is not None,
+        "status": None if one.state is None else one.state.status.value,
+        "why": one.why,
+    }
+
+
 def needs_person(one: FoundTable) -> bool:
     """Whether the table does not go on by itself."""
     return one.state is None or one.state.parked is not None
 
 
 def _proof_text(proof: Proof) -> str:
-    return {Proof.COPY: "the ledger's copy", Proof.FOOTER: "copy and last file", Proof.NONE: "-"}[proof]
+    texts = {Proof.COPY: "the ledger's copy", Proof.FOOTER: "its last file", Proof.WORD: "your word", Proof.NONE: "-"}
+    return texts[proof]
 
 
 def _outcome_text(one: FoundTable) -> str:

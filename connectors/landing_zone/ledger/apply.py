@@ -12,6 +12,7 @@ from connectors.landing_zone.ledger.state import (
     KEPT_HANDLED,
     KEPT_RUNS,
     SNAPSHOT_EVERY,
+    LandedFile,
     LedgerState,
     PlannedTopic,
     TableState,
@@ -98,16 +99,17 @@ def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
         based_on=state.version,
         written_ms=stamp.written_ms,
         commits=state.commits + 1,
-        planned=dict(draft.planned),
-        files=dict(draft.files),
+        planned={**draft.planned, **draft.recreated},
+        files={**_numbered(state, draft), **draft.remade, **draft.vouched},
         tables=_changed_tables(state, draft),
         schemas={name: text for name, text in draft.schemas.items() if name not in state.schemas},
-        pending={**{table: file for table, file in state.pending.items() if table not in draft.dropped}, **draft.files},
+        pending=_pending_after(state, draft),
         merging=tuple(sorted({*draft.merging} - {*state.merging})),
         passed_over=tuple(source for source in draft.passed_over if source not in state.passed_over),
         runs=_newer_runs(state.runs, draft.runs),
         counters={name: count for name, count in draft.counters.items() if count},
         handled=draft.handled,
+        decided=dict(draft.decided),
     )
     if version.version % SNAPSHOT_EVERY:
         return version
@@ -116,18 +118,37 @@ def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
 
 def _changed_tables(state: LedgerState, draft: Draft) -> dict[str, TableState]:
     after = dict(draft.tables)
-    for table, file in draft.files.items():
+    for table, file in {**draft.files, **draft.remade, **draft.vouched}.items():
         before = after[table] if table in after else state.tables[table]
         after[table] = replace(before, sequence=file.sequence, sha256=file.sha256)
     return {table: changed for table, changed in after.items() if state.tables.get(table) != changed}
+
+
+def _numbered(state: LedgerState, draft: Draft) -> dict[str, LandedFile]:
+    """The new files, each knowing whether the one before it is one that nobody sees."""
+    return {
+        table: replace(file, follows_unseen=True) if _is_unseen(state.tables.get(table), file) else file
+        for table, file in draft.files.items()
+    }
+
+
+def _is_unseen(table: TableState | None, next_file: LandedFile) -> bool:
+    return table is not None and 0 < table.unseen == next_file.sequence - 1
+
+
+def _pending_after(state: LedgerState, draft: Draft) -> dict[str, LandedFile]:
+    settled = {*draft.dropped, *draft.vouched}
+    kept = {table: file for table, file in state.pending.items() if table not in settled}
+    return {**kept, **draft.remade, **_numbered(state, draft)}
 
 
 def _offsets_after(state: LedgerState, planned: Mapping[str, PlannedTopic]) -> dict[str, TopicOffsets]:
     after = {}
     for topic, plan in planned.items():
         before = state.topics.get(topic)
+        known = before.partitions if before is not None and before.id == plan.id else {}
         ends = {partition: end for partition, (_, end) in plan.partitions.items()}
-        after[topic] = TopicOffsets(id=plan.id, partitions={**(before.partitions if before else {}), **ends})
+        after[topic] = TopicOffsets(id=plan.id, partitions={**known, **ends})
     return after
 
 

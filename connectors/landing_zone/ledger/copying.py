@@ -21,7 +21,7 @@ def changes_ground(version: Version, before: LedgerState, after: LedgerState) ->
     Args:
         before, after: the states that it leads from and to.
     """
-    if version.snapshot is not None or version.passed_over or version.handled or version.merging:
+    if version.snapshot is not None or version.passed_over or version.handled or version.merging or version.decided:
         return True
     for topic in version.planned:
         known, now = before.topics.get(topic), after.topics[topic]

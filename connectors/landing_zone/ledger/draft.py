@@ -31,6 +31,12 @@ class Draft:
         counters: what this batch adds to the totals.
         dropped: tables whose pending file is given up, because their folder is going to be deleted.
         handled: ids of the requests that this version carries out.
+        remade: pending files that were made again, by table: the same number and rows, staged elsewhere.
+        vouched: pending files that count as published from now on because a person says so, by table, each as it is to
+            be known: with digest and rows of what stands under its number.
+        decided: what that person has decided, by table.
+        recreated: topics that were deleted and made again, each with the new one's id and the empty ranges that it
+            begins with. Every table that the old one fed stands still from this version on.
     """
 
     planned: Mapping[str, PlannedTopic] = field(default_factory=dict)
@@ -43,6 +49,10 @@ class Draft:
     counters: Mapping[str, int] = field(default_factory=dict)
     dropped: tuple[str, ...] = ()
     handled: tuple[str, ...] = ()
+    remade: Mapping[str, LandedFile] = field(default_factory=dict)
+    vouched: Mapping[str, LandedFile] = field(default_factory=dict)
+    decided: Mapping[str, str] = field(default_factory=dict)
+    recreated: Mapping[str, PlannedTopic] = field(default_factory=dict)
 
 
 def check(draft: Draft, state: LedgerState) -> None:
@@ -52,7 +62,8 @@ def check(draft: Draft, state: LedgerState) -> None:
         OffsetGapError: a partition's range begins above the recorded offset.
         TopicRecreatedError: a topic has another id than the recorded one.
         InvalidDraftError: a range ends below the recorded offset, a table whose file is pending gets another one, a
-            number is not the successor of the table's last, or a generation ends other than by a rebuild.
+            number is not the successor of the table's last, a generation ends other than by a rebuild, or what takes
+            the place of a pending file is another one.
     """
     for topic, planned in draft.planned.items():
         _check_topic(topic, planned, state)
@@ -62,6 +73,26 @@ def check(draft: Draft, state: LedgerState) -> None:
         _check_table(table, after, draft, state)
     for table in draft.dropped:
         _check_dropped(table, draft, state)
+    for table, file in draft.remade.items():
+        _check_same_place(table, file, draft, state)
+        _check_same_rows(table, file, state.pending[table])
+    for table, file in draft.vouched.items():
+        _check_same_place(table, file, draft, state)
+        _check_decided(table, draft)
+    for topic, begun in draft.recreated.items():
+        _check_recreated(topic, begun, draft, state)
+
+
+def _check_recreated(topic: str, begun: PlannedTopic, draft: Draft, state: LedgerState) -> None:
+    recorded = state.topics.get(topic)
+    if recorded is None or recorded.id == begun.id or topic in draft.planned:
+        raise _defect("A topic would begin anew that is not another one", topic=topic)
+    if any(start != end for start, end in begun.partitions.values()):
+        raise _defect("A topic would begin anew with records that are not read", topic=topic)
+    fed = {name: draft.tables.get(name, table) for name, table in state.tables.items() if topic in table.partitions}
+    going_on = [name for name, table in fed.items() if table.status is not TableStatus.PARKED]
+    if going_on:
+        raise _defect("A topic would begin anew under a table that goes on", topic=topic, tables=", ".join(going_on))
 
 
 def _check_topic(topic: str, planned: PlannedTopic, state: LedgerState) -> None:
@@ -144,6 +175,25 @@ def _check_dropped(table: str, draft: Draft, state: LedgerState) -> None:
     after = draft.tables.get(table, state.tables.get(table))
     if after is None or after.status is not TableStatus.DELETING or table in draft.files:
         raise _defect("The pending file of a table would be given up although its folder stays", table=table)
+
+
+def _check_same_place(table: str, file: LandedFile, draft: Draft, state: LedgerState) -> None:
+    pending = state.pending.get(table)
+    place = (file.table, file.generation, file.sequence, file.target)
+    if pending is None or place != (pending.table, pending.generation, pending.sequence, pending.target):
+        raise _defect(f"File {file.sequence} is not the pending one of the table", table=table, file=file.target)
+    if table in draft.files or table in draft.dropped or (table in draft.remade and table in draft.vouched):
+        raise _defect("The pending file of a table would be settled in two ways", table=table, file=file.target)
+
+
+def _check_same_rows(table: str, file: LandedFile, pending: LandedFile) -> None:
+    if (file.logical, file.rows, file.schema) != (pending.logical, pending.rows, pending.schema):
+        raise _defect(f"File {file.sequence} was made again with other rows", table=table, file=file.target)
+
+
+def _check_decided(table: str, draft: Draft) -> None:
+    if not draft.decided.get(table):
+        raise _defect("The pending file of a table would count as published without anybody's word", table=table)
 
 
 def _defect(message: str, **facts: object) -> InvalidDraftError:

@@ -31,6 +31,7 @@ from connectors.landing_zone.ledger.draft import Draft, check
 from connectors.landing_zone.ledger.history import rebuild
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState, Version
 from connectors.landing_zone.ledger.version_file import (
+    PUT_BACK,
     all_version_numbers,
     encode,
     path_of,
@@ -169,8 +170,7 @@ class Ledger:
             FencedError: another driver owns the zone.
             Transient: the storage failed for longer than the back-off lasts.
         """
-        following = path_of(self._state.version + 1)
-        if persist(lambda: self._storage.stat(following), sleep=self._sleep) is not None:
+        if persist(self._has_gone_on, sleep=self._sleep):
             raise persist(self._fenced, sleep=self._sleep)
 
     def confirm(self, tables: Iterable[str]) -> LedgerState:
@@ -197,7 +197,8 @@ class Ledger:
     def _adopt(self, version: Version) -> None:
         persist(lambda: self._check_slot(version.version), sleep=self._sleep)
         before, self._state = self._state, apply(self._state, version)
-        late = self._copied_ms is not None and version.written_ms - self._copied_ms >= COPY_EVERY_MS
+        # Also where the clock has gone back: nobody knows how long ago the copy was made then.
+        late = self._copied_ms is not None and not 0 <= version.written_ms - self._copied_ms < COPY_EVERY_MS
         if late or changes_ground(version, before, self._state):
             self._copied_ms = None
         if self._zone is not None and self._copied_ms is None:
@@ -231,9 +232,24 @@ class Ledger:
             self._storage.delete(path_of(number))
         raise owner
 
+    def _has_gone_on(self) -> bool:
+        version = self._state.version
+        if self._storage.stat(path_of(version + 1)) is not None:
+            return True
+        if version == 0:
+            return bool(all_version_numbers(self._storage))
+        # Versions are pruned from the oldest on, so the next one may have come and gone if this one is gone.
+        return self._storage.stat(path_of(version)) is None
+
     def _fenced(self) -> FencedError:
-        newest = version_numbers(self._storage)[-1]
-        return _fenced(self._storage, read_kept_version(self._storage, newest))
+        numbers = version_numbers(self._storage)
+        if not numbers:
+            raise LedgerCorruptError(
+                f"The ledger is gone: version {self._state.version} was its newest one",
+                state=self._storage.url,
+                remedy=f"{PUT_BACK}; nothing is published until then",
+            )
+        return _fenced(self._storage, read_kept_version(self._storage, numbers[-1]))
 
 
 def _head(state: Storage) -> LedgerState:

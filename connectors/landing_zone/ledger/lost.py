@@ -23,6 +23,7 @@ from connectors.landing_zone.layout import SCRATCH_PAD
 from connectors.landing_zone.ledger.lost_table import FoundTable, Offsets, Proof, ends_of, found_table
 from connectors.landing_zone.ledger.owner import read_owner, table_folders
 from connectors.landing_zone.ledger.state import LedgerState, Parked, TableStatus
+from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.side_by_side import side_by_side
 from connectors.landing_zone.staging import epoch_of
 from connectors.landing_zone.storage.protocol import Storage
@@ -66,7 +67,8 @@ def rebuilt_ledger(zone: Storage, copy: LedgerState | None, *, work: Path, threa
     if owner is None:
         raise InvalidZoneError(
             "no ledger has ever owned this landing zone, so there is none to make again",
-            remedy="check landing_zone.url in the settings; it names a zone that no bridge has filled",
+            remedy="check landing_zone.url in the settings; it names a zone that no bridge has filled. If it is right, "
+            "nothing has landed yet: empty the state storage and begin anew",
             zone=zone.url,
         )
     base = copy or LedgerState(ledger_id=owner.ledger_id, version=0, epoch=0, writer="")
@@ -82,10 +84,10 @@ def rebuilt_ledger(zone: Storage, copy: LedgerState | None, *, work: Path, threa
     state = replace(
         base,
         version=max(base.version, commits) + VERSIONS_AHEAD,
-        epoch=max([base.epoch, *_staged_epochs(zone)]),
+        epoch=max([base.epoch, *staged_epochs(zone)]),
         commits=commits,
         tables={one.name: one.state for one in tables if one.state is not None},
-        schemas={**base.schemas, **{str(one.schema.fingerprint): _text(one.schema) for one in footers}},
+        schemas={**base.schemas, **{str(one.schema.fingerprint): schema_text(one.schema) for one in footers}},
         pending={name: file for name, file in base.pending.items() if name in copied},
     )
     return RebuiltLedger(state, tables, None if copy is None else copy.version)
@@ -134,9 +136,11 @@ def _behind(ends: Offsets, base: LedgerState) -> bool:
     )
 
 
-def _staged_epochs(zone: Storage) -> list[int]:
+def staged_epochs(zone: Storage) -> list[int]:
+    """The epochs that have staged files, however far they came."""
     return [epoch for entry in zone.list(SCRATCH_PAD) if (epoch := epoch_of(entry.name)) is not None]
 
 
-def _text(schema: object) -> str:
+def schema_text(schema: PinnedSchema) -> str:
+    """A pinned schema as the ledger holds it."""
     return msgspec.json.encode(schema).decode()

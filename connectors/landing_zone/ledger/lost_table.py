@@ -17,6 +17,7 @@ from connectors.landing_zone.footer import Footer, read_footer_and_rows
 from connectors.landing_zone.layout import table_of_folder
 from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
 from connectors.landing_zone.published import PublishedFiles, published_files
+from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.storage.protocol import Storage
 
 Offsets = dict[str, dict[int, int]]
@@ -34,7 +35,9 @@ class Proof(enum.StrEnum):
     COPY = "copy"
     """The copy of the ledger's state: the folder has not gone on since."""
     FOOTER = "footer"
-    """The copy, and the footer of the table's last file for how far it has come."""
+    """The footer of the table's last file, which says how far it has come; beside the copy, where there is one."""
+    WORD = "word"
+    """What lies in the folder, and somebody's word for how far it has come."""
     NONE = "none"
     """Neither proves it: the table stands still, or is not known to the ledger any more."""
 
@@ -49,6 +52,7 @@ class FoundTable:
         state: as it goes on; None where there is no ground for one.
         why: why it cannot go on by itself; empty where it can.
         footer: of the last file, where the state is taken from it.
+        schema: its columns, where they are read from files.
     """
 
     name: str
@@ -58,6 +62,7 @@ class FoundTable:
     state: TableState | None = None
     why: str = ""
     footer: Footer | None = None
+    schema: PinnedSchema | None = None
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,16 @@ def _from_footer(footer: Footer, copied: TableState | None, file: _LastFile) -> 
         dead_letters=told.dead_letters,
         source_ms=told.source_ms,
     )
+
+
+def state_from_footer(footer: Footer, sha256: str, rows: dict[str, int]) -> TableState:
+    """The state of a table after the file with this footer, as far as the footer alone tells.
+
+    Args:
+        sha256: of that file; rows: in the table's files so far, per marker.
+    """
+    carried = _from_footer(footer, None, _LastFile(sha256, 0, footer))
+    return replace(carried, rows=rows, landed_to=ends_of(footer))
 
 
 def ends_of(footer: Footer) -> Offsets:

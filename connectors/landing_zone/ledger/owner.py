@@ -67,6 +67,26 @@ def ensure_owner(zone: Storage, ledger_id: str, source_name: str) -> None:
         )
 
 
+def ensure_unowned(zone: Storage) -> None:
+    """Check for a ledger that has not begun that the zone has none either: claimed, it could not be made again.
+
+    Raises:
+        ZoneOwnedError: it has. If another driver has begun this ledger since, it is the owner: see
+            :meth:`Ledger.check_fence`.
+        InvalidZoneError: the owner file cannot be read.
+    """
+    owner = read_owner(zone)
+    if owner is not None:
+        raise ZoneOwnedError(
+            f"The landing zone belongs to the ledger {owner.ledger_id} of source {owner.source}, and there is none in "
+            "the state storage",
+            zone=zone.url,
+            file=OWNER_FILE,
+            remedy="set state.url to where that ledger is, or put it back there from a backup; if it is lost, "
+            "`cdc-bridge ledger rebuild CONFIG`; to start over, choose an empty landing zone",
+        )
+
+
 def ensure_no_foreign_files(zone: Storage) -> None:
     """Check for a ledger without tables that the zone has no numbered files either.
 

@@ -95,6 +95,7 @@ class LandedFile(msgspec.Struct, frozen=True):
         bytes: its size; ``rows``: number of rows per marker (``""`` for rows without marker).
         schema: fingerprint of its pinned schema.
         ranges: ``[first, last]`` offsets of the events in it, per topic and partition.
+        follows_unseen: the number before is one that nobody sees, see :attr:`TableState.unseen`.
     """
 
     table: str
@@ -108,6 +109,7 @@ class LandedFile(msgspec.Struct, frozen=True):
     rows: dict[str, int]
     schema: str
     ranges: dict[str, dict[int, tuple[int, int]]] = {}
+    follows_unseen: bool = False
 
 
 class LedgerState(msgspec.Struct, frozen=True):
@@ -170,6 +172,7 @@ class Version(msgspec.Struct, frozen=True):
             version adds to the state's totals.
         runs: the connector runs that its records name, where they are new or have a newer record than the state knows.
         handled: requests of people that this version carries out.
+        decided: what a person has decided about the file of a table, by table, with who it was.
         snapshot: the whole state after this version; on claims and every :data:`SNAPSHOT_EVERY`-th version.
     """
 
@@ -193,4 +196,5 @@ class Version(msgspec.Struct, frozen=True):
     runs: dict[str, dict[str, int]] = {}
     counters: dict[str, int] = {}
     handled: tuple[str, ...] = ()
+    decided: dict[str, str] = {}
     snapshot: LedgerState | None = None

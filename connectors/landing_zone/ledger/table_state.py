@@ -187,6 +187,9 @@ class TableState(msgspec.Struct, frozen=True):
         replayed: dead letters that have landed after all, see :mod:`connectors.landing_zone.ledger.replayed`.
         tainted: an event was left out (dead letter, ignored truncate): no row may be proven new any more.
         sha256: digest of the last file.
+        unseen: number of the last file where a person has said that the replicator has read it, although nobody sees
+            it; counts as long as no later number is bound. 0 for none.
+        metadata: content of its ``_metadata.json`` where another tool wrote that; empty where the bridge did.
     """
 
     source: tuple[str, str | None, str]
@@ -226,3 +229,5 @@ class TableState(msgspec.Struct, frozen=True):
     dead_letters: int = 0
     source_ms: int = 0
     sha256: str = ""
+    unseen: int = 0
+    metadata: str = ""

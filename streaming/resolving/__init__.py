@@ -1,0 +1,1 @@
+"""Bringing a committed file to its number that a start could not: ``cdc-bridge resolve``."""

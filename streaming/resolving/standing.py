@@ -1,0 +1,84 @@
+"""A table in which another's file stays under a number that the bridge had bound: how it goes on behind it."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from connectors.landing_zone.disputed import Copy, Disputed
+from connectors.landing_zone.errors import InvalidZoneError
+from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState
+from connectors.landing_zone.replay import open_zone
+from connectors.landing_zone.replay.content import open_content
+from connectors.landing_zone.replay.table_metadata import TableMetadata
+from connectors.landing_zone.storage.protocol import Storage
+from connectors.landing_zone.verify.file_rules import count_rows, stored_columns
+from streaming.driver.resuming import stopped
+from streaming.resolving.decision import DecisionRefusedError
+from streaming.resolving.origin import origin_of
+
+
+def foreign_file(zone: Storage, file: LandedFile, disputed: Disputed) -> LandedFile:
+    """What stands under the number, as the ledger is to know it.
+
+    Raises:
+        DecisionRefusedError: it cannot be read, so that the replicator would stop at it.
+    """
+    copy = _only(file, disputed)
+    table = open_zone(zone).table(file.table)
+    metadata = table.metadata() or TableMetadata()
+    try:
+        content = open_content(zone.read(copy.path), metadata, copy.path)
+        rows = count_rows(content, stored_columns(content, metadata), metadata).present
+    except InvalidZoneError as error:
+        raise _refused(file, f"the replicator cannot read it either: {error.message}") from error
+    return replace(file, sha256=copy.sha256, bytes=copy.bytes, rows=rows, logical="", ranges={})
+
+
+def rolled_back(zone: Storage, state: Storage, file: LandedFile, disputed: Disputed, ledger: LedgerState) -> TableState:
+    """The table as it stood before the file, so that its records land again, behind the number that is taken.
+
+    Raises:
+        DecisionRefusedError: nobody can tell any more how it stood, or the other file cannot be read.
+    """
+    origin = origin_of(state, file)
+    if isinstance(origin, str):
+        raise _refused(file, f"where the table stood before it is not known any more: {origin}")
+    if origin.table is None or not origin.table.sequence:
+        raise _refused(file, "it is the table's first file, whose metadata and columns are the other's")
+    now, before = ledger.tables[file.table], origin.table
+    rows = foreign_file(zone, file, disputed).rows
+    back = replace(
+        before,
+        sequence=file.sequence,
+        rows={marker: before.rows.get(marker, 0) + rows.get(marker, 0) for marker in sorted({*before.rows, *rows})},
+        tainted=True,
+        heard_ms=now.heard_ms,
+        doubt_ms=now.doubt_ms,
+        dropped=now.dropped,
+        rebuild=now.rebuild,
+        parked=None,
+    )
+    return stopped(
+        back,
+        origin.resume,
+        reason="zone:sequence_conflict",
+        message=f"another's file {file.sequence} stays under its number by a person's word, and the bridge's rows have "
+        "to land again",
+        remedy=f"`cdc-bridge resume CONFIG {file.table}`",
+    )
+
+
+def _only(file: LandedFile, disputed: Disputed) -> Copy:
+    if len({copy.sha256 for copy in disputed.copies}) > 1:
+        raise _refused(file, "the number holds several contents")
+    return disputed.foreign[0]
+
+
+def _refused(file: LandedFile, why: str) -> DecisionRefusedError:
+    return DecisionRefusedError(
+        f"the other file {file.sequence} cannot be kept: {why}",
+        table=file.table,
+        file=file.target,
+        remedy=f"`cdc-bridge resync CONFIG {file.table}`; or, if the replicator has not read it, "
+        f"`cdc-bridge resolve CONFIG {file.table} --decide set-foreign-aside`",
+    )

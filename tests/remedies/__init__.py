@@ -1,0 +1,1 @@
+"""From each error, through its remedy, to the healthy state."""

@@ -1,0 +1,114 @@
+"""Which test goes from each terminal error through its remedy to the healthy state.
+
+By the error's class; a test is named by its file and its function. Most are beside this module; those that need a
+database, a secured broker or a played Debezium are where these are.
+"""
+
+from __future__ import annotations
+
+_ZONE = "tests/remedies/test_zone_errors.py"
+_START = "tests/remedies/test_start_errors.py"
+_KAFKA = "tests/remedies/test_kafka_errors.py"
+_LOST = "tests/remedies/test_resolve_lost.py"
+_TAKEN = "tests/remedies/test_resolve_taken.py"
+_LEDGER = "tests/remedies/test_ledger_errors.py"
+_SERVICE = "tests/remedies/test_service_errors.py"
+_ADOPT = "tests/remedies/test_adopt.py"
+_DATABASE = "tests/integration/test_source_database.py"
+
+TESTS: dict[str, tuple[str, str]] = {
+    "connectors.debezium.errors.ColumnDeclarationError": (_START, "test_column_declaration"),
+    "connectors.debezium.errors.SchemaError": (_START, "test_schema"),
+    "connectors.debezium.errors.UnknownSchemaError": (_SERVICE, "test_unknown_schema"),
+    "connectors.fabric.errors.FabricDeniedError": (_SERVICE, "test_refusal"),
+    "connectors.fabric.errors.FabricNotFoundError": (_SERVICE, "test_refusal"),
+    "connectors.java.JavaError": (_SERVICE, "test_java"),
+    "connectors.kafka.errors.BrokerStartError": (_KAFKA, "test_broker_start"),
+    "connectors.kafka.errors.ClientOptionsError": (_SERVICE, "test_client_options"),
+    "connectors.kafka.errors.DeadLetterRefusedError": (_KAFKA, "test_dead_letter_refused"),
+    "connectors.kafka.errors.JarDigestError": (_SERVICE, "test_other_bytes"),
+    "connectors.kafka.errors.JarsError": (_SERVICE, "test_no_network"),
+    "connectors.kafka.errors.KafkaAccessError": (
+        "tests/integration/test_secured_clients.py",
+        "test_a_wrong_password_is_told_apart_from_a_missing_broker",
+    ),
+    "connectors.kafka.errors.KafkaRequestError": (_KAFKA, "test_kafka_request"),
+    "connectors.kafka.errors.RecordsGoneError": (_LEDGER, "test_records_gone"),
+    "connectors.kafka.errors.RegistryAccessError": (_SERVICE, "test_registry_access"),
+    "connectors.kafka.errors.SignalRefusedError": (_KAFKA, "test_signal_refused"),
+    "connectors.kafka.errors.TopicNotFoundError": (_KAFKA, "test_topic_not_found"),
+    "connectors.landing_zone.errors.FencedError": (_LEDGER, "test_fenced"),
+    "connectors.landing_zone.errors.ForeignFolderError": (_ZONE, "test_foreign_folder"),
+    "connectors.landing_zone.errors.InvalidDraftError": (_LEDGER, "test_invalid_draft"),
+    "connectors.landing_zone.errors.InvalidFileNameError": (_ZONE, "test_invalid_file_name"),
+    "connectors.landing_zone.errors.InvalidZoneError": (_ZONE, "test_invalid_zone"),
+    "connectors.landing_zone.errors.LedgerBehindError": (_ZONE, "test_ledger_behind_because_of_another_writer"),
+    "connectors.landing_zone.errors.LedgerCorruptError": (_LEDGER, "test_ledger_corrupt"),
+    "connectors.landing_zone.errors.LedgerFormatError": (_LEDGER, "test_ledger_format"),
+    "connectors.landing_zone.errors.LedgerWholeError": (_LEDGER, "test_ledger_whole"),
+    "connectors.landing_zone.errors.LostFileError": (_ZONE, "test_lost_file"),
+    "connectors.landing_zone.errors.MetadataConflictError": (_ZONE, "test_metadata_conflict"),
+    "connectors.landing_zone.errors.NullKeyError": (_START, "test_null_key"),
+    "connectors.landing_zone.errors.OffsetGapError": (_LEDGER, "test_offset_gap_at_a_start"),
+    "connectors.landing_zone.errors.PathNotFoundError": (_ZONE, "test_path_not_found"),
+    "connectors.landing_zone.errors.SequenceConflictError": (_ZONE, "test_sequence_conflict"),
+    "connectors.landing_zone.errors.StorageDeniedError": (_START, "test_storage_denied"),
+    "connectors.landing_zone.errors.TableResetError": (_ZONE, "test_table_reset"),
+    "connectors.landing_zone.errors.TextSchemaChangeError": (_START, "test_text_schema_change"),
+    "connectors.landing_zone.errors.TopicRecreatedError": (_LEDGER, "test_topic_recreated"),
+    "connectors.landing_zone.errors.VersionNotKeptError": (_LEDGER, "test_version_not_kept"),
+    "connectors.landing_zone.errors.ZoneOwnedError": (_LEDGER, "test_zone_owned"),
+    "connectors.landing_zone.replay.content.UnreadableFileError": (_START, "test_unreadable_file"),
+    "connectors.landing_zone.replay.export.ExportError": (_START, "test_export"),
+    "connectors.landing_zone.storage.location.InvalidLocationError": (_START, "test_location"),
+    "connectors.landing_zone.storage.paths.InvalidPathError": (_START, "test_path"),
+    "connectors.source_database.errors.DatabaseAccessError": (
+        _DATABASE,
+        "test_a_database_that_refuses_is_told_from_one_that_is_away",
+    ),
+    "connectors.source_database.errors.DatabaseRequestError": (_DATABASE, "test_nothing_can_be_written"),
+    "connectors.source_database.errors.DatabaseUrlError": (_START, "test_database_url"),
+    "connectors.source_database.errors.SourceTableError": (
+        _DATABASE,
+        "test_a_table_that_is_not_there_is_an_error_with_a_remedy",
+    ),
+    "connectors.source_database.kafka_connect.ConnectAccessError": (_SERVICE, "test_refusal"),
+    "connectors.source_database.kafka_connect.ConnectorNotFoundError": (_SERVICE, "test_refusal"),
+    "streaming.dead_letters.coordinates.InvalidCoordinatesError": (_START, "test_coordinates"),
+    "streaming.dead_letters.showing.NoSuchLetterError": (_START, "test_letter"),
+    "streaming.demo.folder.DemoFolderError": (_START, "test_demo_folder"),
+    "streaming.demo.produce.ProduceError": (_KAFKA, "test_produce"),
+    "streaming.driver.beginning.StartingOffsetError": (_START, "test_that_is_not_there"),
+    "streaming.driver.checkpoint.CheckpointError": (_START, "test_checkpoint"),
+    "streaming.driver.spark_errors.SparkStartError": ("tests/remedies/test_spark_errors.py", "test_spark_start"),
+    "streaming.explaining.explain.NoSuchRecordError": (_START, "test_that_is_not_there"),
+    "streaming.health.server.AddressInUseError": (_SERVICE, "test_address_in_use"),
+    "streaming.health.server.AddressNotOursError": (_SERVICE, "test_address_of_another_machine"),
+    "streaming.lifecycle.asking.UnknownTableError": (_START, "test_table_that_nobody_knows"),
+    "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": (
+        "tests/unit/streaming/test_dead_letter_reading.py",
+        "test_what_lands_by_itself_and_not_together_is_refused_together",
+    ),
+    "streaming.lifecycle.later_reading.TooMuchToReadError": (
+        "tests/unit/streaming/test_dead_letter_reading.py",
+        "test_more_than_a_request_may_cost_is_refused_with_the_numbers",
+    ),
+    "streaming.lifecycle.rebuilding.SnapshotRefusedError": (
+        "tests/unit/streaming/test_rebuild_resync.py",
+        "test_a_failed_snapshot_parks_the_table_and_a_resume_is_refused",
+    ),
+    "streaming.reconciling.mirror.UnreadableMirrorError": (_ZONE, "test_unreadable_file_and_mirror"),
+    "streaming.reconciling.reconcile.UnknownTableError": (
+        "tests/unit/reconciling/test_reconcile.py",
+        "test_a_table_that_the_ledger_does_not_know",
+    ),
+    "streaming.resolving.decision.DecisionRefusedError": (
+        _TAKEN,
+        "test_a_refused_decision_is_followed_by_one_that_fits",
+    ),
+    "streaming.resolving.remaking.NotRemadeError": (_LOST, "test_that_retention_has_removed_is_not_made_again"),
+    "streaming.settings.errors.SettingsError": (_START, "test_settings"),
+    "streaming.task.bad_records.BadRecordError": ("tests/remedies/test_record_errors.py", "test_bad_record"),
+    "streaming.zones.adopting.AdoptRefusedError": (_ADOPT, "test_a_position_has_to_be_declared"),
+    "streaming.zones.replaying.RebuiltSinceError": (_LEDGER, "test_rebuilt_since"),
+}

@@ -1,0 +1,249 @@
+"""A landing zone that no ledger knows is taken over: nothing renumbered, nothing written over, no doubt passed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from connectors.landing_zone.errors import LedgerBehindError, LedgerWholeError
+from connectors.landing_zone.ledger.lost_table import Proof
+from connectors.landing_zone.ledger.state import TableStatus
+from connectors.landing_zone.requests import Action, new_request
+from streaming.settings.kafka import Starting
+from streaming.zones.adopting import AdoptRefusedError
+from streaming.zones.seen_sources import require_declared
+from tests.remedies.adopted_zones import ORDERS_FOLDER, PLAIN, SCHEMA, adopt, body, foreign, forget
+from tests.remedies.lost_files import healthy, problems, started
+from tests.unit.landing_zone.memory_storage import Crash, Fault, Request
+from tests.unit.streaming.landed_shop import ORDERS, row
+from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, World
+from tests.unit.streaming.settings_builder import settings
+
+TWO = body([{"id": 1, "name": "one"}, {"id": 2, "name": "two"}])
+THREE = body([{"id": 3, "name": "three"}])
+MORE = pa.schema([*SCHEMA, pa.field("more", pa.list_(pa.int64()))])
+OTHER_TYPE = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("name", pa.int64())])
+NUMBERED = "{:020d}.parquet"
+
+
+@pytest.fixture
+def other_tool(tmp_path: Path) -> World:
+    """Orders that another tool has landed up to the third record; the fourth has come since."""
+    world = World(tmp_path)
+    foreign(world, {1: TWO, 2: THREE}, read=[1])
+    world.send(ORDERS.create(row(1, "one"), 10), ORDERS.create(row(2, "two"), 11), ORDERS.create(row(3, "three"), 12))
+    world.send(ORDERS.update(row(1, "uno"), 13))
+    return world
+
+
+class TestAnotherToolsTable:
+    @pytest.mark.parametrize("offset", [0, 2, 3])
+    def test_goes_on_behind_its_last_number_with_upserts(self, other_tool: World, offset: int) -> None:
+        world = other_tool
+        before = world.files()
+        with pytest.raises(LedgerBehindError, match="The ledger is empty"):
+            started(world)
+
+        done = adopt(world, Starting.OFFSETS, {ORDERS.topic: {0: offset}})
+
+        assert [(one.name, one.last, one.proof, one.why) for one in done.tables] == [(NAME, 2, Proof.WORD, "")]
+        assert done.written == 1_000_001
+        healthy(world)
+        world.send(ORDERS.delete(row(2), 20), ORDERS.create(row(4, "four"), 21))
+        world.live()
+        assert {path: world.zone.files[path] for path in before} == before, "nothing was written over"
+        assert sorted(path for path in world.files() if path not in before) == [
+            f"{ORDERS_FOLDER}/{NUMBERED.format(3)}",
+            f"{ORDERS_FOLDER}/{NUMBERED.format(4)}",
+        ]
+        assert world.rows() == [
+            {"id": 1, "name": "uno"},
+            {"id": 3, "name": "three"},
+            {"id": 4, "name": "four"},
+        ]
+        assert world.table.rows.keys() <= {"", "1", "2", "4"}, "no row lands as new"
+        assert (world.table.status, problems(world)) == (TableStatus.STREAMING, [])
+        started(world)
+        assert world.table.status is TableStatus.STREAMING, "its metadata is as the other tool wrote it"
+
+    def test_is_only_looked_at_in_a_dry_run(self, other_tool: World) -> None:
+        before = dict(other_tool.zone.files)
+        done = adopt(other_tool, look_only=True)
+        assert (done.written, other_tool.zone.files, other_tool.state.files) == (None, before, {})
+
+    def test_stands_still_when_somebody_changes_its_metadata_later(self, other_tool: World) -> None:
+        adopt(other_tool)
+        healthy(other_tool)
+        foreign(other_tool, {}, {**PLAIN, "keyColumns": ["name"]})
+        started(other_tool)
+        parked = other_tool.table.parked
+        assert parked is not None
+        assert parked.reason == "zone:metadata_conflict"
+
+    @pytest.mark.parametrize(
+        ("files", "metadata", "why"),
+        [
+            ({1: TWO, 3: THREE}, PLAIN, "number 2 is missing, so the replicator does not get past it"),
+            ({}, PLAIN, "it has no numbered file, so nobody can tell which number comes next"),
+            ({1: TWO}, None, "it has no _metadata.json, so its rows have no key"),
+            ({1: TWO}, {"fileDetectionStrategy": "SequentialFileName"}, "it has no key, so that a row which is read"),
+            ({1: TWO}, {**PLAIN, "keyColumns": ["name"]}, "its key is name, and that of the records is id"),
+            ({1: TWO}, {**PLAIN, "fileDetectionStrategy": "LastUpdateTimeFileDetection"}, "its files are taken by"),
+            ({1: TWO}, {**PLAIN, "FileFormat": "CSV"}, "its files are delimited text, which does not say"),
+            ({1: TWO, 2: body([{"id": 1}], OTHER_TYPE)}, PLAIN, "column name is string in one file and int64 in"),
+            ({1: body([{"id": 1}], MORE)}, PLAIN, "column more: not a landing-file type: list<"),
+            ({1: body([{"name": "n"}], pa.schema([SCHEMA.field("name")]))}, PLAIN, "its files lack the key column id"),
+            ({1: b"PAR"}, PLAIN, "the file is not valid Parquet"),
+            ({1: TWO}, "{", "the table's metadata is not valid JSON"),
+        ],
+    )
+    def test_that_leaves_a_doubt_stands_still_until_it_is_filled_anew(
+        self, tmp_path: Path, files: dict[int, bytes], metadata: object, why: str
+    ) -> None:
+        world = World(tmp_path)
+        foreign(world, files, metadata if isinstance(metadata, dict) else None)
+        if metadata == "{":
+            world.zone.write(f"{ORDERS_FOLDER}/_metadata.json", b"{")
+        world.send(ORDERS.create(row(1, "one"), 10))
+        (found,) = adopt(world).tables
+        assert found.state is not None
+        parked = found.state.parked
+        assert parked is not None
+        assert (found.proof, parked.reason) == (Proof.NONE, "not_adopted")
+        assert found.why.startswith(why)
+        assert parked.message == f"the table was there before the ledger, and cannot be taken over: {found.why}"
+        assert parked.remedy == f"`cdc-bridge resync CONFIG {NAME}`"
+
+    def test_that_stood_still_streams_after_its_remedy(self, tmp_path: Path) -> None:
+        world = World(tmp_path)
+        foreign(world, {1: TWO, 3: THREE})
+        world.send(ORDERS.create(row(1, "one"), 10))
+        adopt(world)
+        healthy(world)
+        assert world.table.status is TableStatus.PARKED
+        resume = new_request(Action.RESUME, now_ms=1, by="ann@home", table=NAME)
+        world.ask(resume)
+        world.driver().drain()
+        refused = world.answered(resume)
+        assert (refused.accepted, refused.remedy) == (False, f"`cdc-bridge resync CONFIG {NAME}`")
+        world.snapshot = (ORDERS.reread(row(1, "one"), 40), ORDERS.reread(row(5, "five"), 40))
+        world.ask()
+        healthy(world)
+        assert (world.table.status, world.table.generation) == (TableStatus.STREAMING, 2)
+        assert world.rows() == [{"id": 1, "name": "one"}, {"id": 5, "name": "five"}]
+        assert problems(world) == []
+
+    def test_with_a_number_twice_stands_still(self, other_tool: World) -> None:
+        other_tool.zone.write(f"{ORDERS_FOLDER}/{NUMBERED.format(1)}", THREE)
+        (found,) = adopt(other_tool).tables
+        assert found.why == "number 1 is there twice"
+
+    def test_that_no_record_names_is_left_alone(self, other_tool: World) -> None:
+        foreign(other_tool, {7: TWO}, folder="public.schema/forgotten")
+        done = adopt(other_tool)
+        assert [(one.name, one.state is None) for one in done.tables] == [("public.forgotten", True), (NAME, False)]
+        assert "public.forgotten" not in other_tool.ledger.tables
+        healthy(other_tool)
+        assert other_tool.table.status is TableStatus.STREAMING
+
+
+class TestTheBridgesOwnZoneWithoutLedgerAndCopy:
+    @pytest.fixture
+    def own(self, tmp_path: Path) -> World:
+        world = World(tmp_path)
+        world.send(ORDERS.read(row(1, "one"), 10), USERS.read(row(1), 10))
+        world.live()
+        world.send(ORDERS.update(row(1, "uno"), 20), USERS.create(row(2), 21))
+        world.live()
+        forget(world)
+        return world
+
+    def test_goes_on_exactly_where_the_last_files_end(self, own: World) -> None:
+        before = own.files()
+        own.send(ORDERS.create(row(3, "three"), 30))
+        done = adopt(own)
+        assert {one.name: one.proof for one in done.tables} == {NAME: Proof.FOOTER, OTHER_NAME: Proof.FOOTER}
+        healthy(own)
+        assert own.rows() == [{"id": 1, "name": "uno"}, {"id": 3, "name": "three"}]
+        assert len(own.files()) == len(before) + 1, "what has landed does not land again"
+        assert problems(own) == []
+
+    def test_goes_on_where_kafka_holds_no_record_of_it_any_more(self, own: World) -> None:
+        own.log.earliest[USERS.topic, 0] = len(own.log.partitions[USERS.topic][0])
+        assert {one.name: one.proof for one in adopt(own).tables} == {NAME: Proof.FOOTER, OTHER_NAME: Proof.FOOTER}
+        own.send(USERS.create(row(3), 40))
+        healthy(own)
+        assert [one["id"] for one in own.rows(OTHER_NAME)] == [1, 2, 3]
+
+    def test_stands_still_where_the_declared_position_would_leave_records_out(self, own: World) -> None:
+        own.send(ORDERS.create(row(3, "three"), 30), ORDERS.create(row(4, "four"), 31))
+        done = adopt(own, Starting.LATEST)
+        whys = {one.name: one.why for one in done.tables}
+        assert whys == {
+            NAME: f"the declared position is behind where its last file ends, in {ORDERS.topic}/0",
+            OTHER_NAME: "",
+        }
+
+    def test_stands_still_where_the_topic_is_another_one(self, own: World) -> None:
+        own.log.ids[ORDERS.topic] = "another"
+        whys = {one.name: one.why for one in adopt(own).tables}
+        assert whys[NAME] == f"{ORDERS.topic} is another topic by now than the one its last file knows"
+
+    def test_is_not_adopted_where_a_copy_knows_more(self, own: World, tmp_path: Path) -> None:
+        world = World(tmp_path / "more")
+        world.work.mkdir()
+        world.send(ORDERS.create(row(1, "one"), 10))
+        started(world)
+        world.live()
+        world.state.files.clear()
+        with pytest.raises(AdoptRefusedError) as raised:
+            adopt(world)
+        assert raised.value.remedy == (
+            "`cdc-bridge ledger rebuild CONFIG --dry-run` shows what can be made again of it"
+        )
+
+
+def test_a_zone_with_a_ledger_is_not_adopted(other_tool: World) -> None:
+    adopt(other_tool)
+    with pytest.raises(LedgerWholeError):
+        adopt(other_tool)
+
+
+def test_an_empty_zone_is_not_adopted(tmp_path: Path) -> None:
+    with pytest.raises(AdoptRefusedError, match="holds no table"):
+        adopt(World(tmp_path))
+
+
+def test_a_position_has_to_be_declared() -> None:
+    with pytest.raises(AdoptRefusedError) as raised:
+        require_declared(settings())
+    assert raised.value.remedy.startswith("set kafka.starting: earliest if Kafka still has everything")
+    require_declared(settings(kafka__starting="earliest"))
+
+
+def test_it_may_be_killed_at_any_write_and_run_again(other_tool: World) -> None:
+    zone, killed = dict(other_tool.zone.files), 0
+    while True:
+        left = [killed]
+
+        def dies(request: Request, left: list[int] = left) -> Fault | None:
+            left[0] -= request.writes
+            return Fault.CRASH_BEFORE if left[0] < 0 else None
+
+        other_tool.zone.files.clear()
+        other_tool.zone.files.update(zone)
+        other_tool.state.files.clear()
+        try:
+            adopt(other_tool, hook=dies)
+        except Crash:
+            killed += 1
+            with pytest.raises(LedgerBehindError):
+                started(other_tool)
+            adopt(other_tool)
+            healthy(other_tool)
+            assert other_tool.table.status is TableStatus.STREAMING
+        else:
+            break
+    assert killed == 2, "the owner, then the ledger"

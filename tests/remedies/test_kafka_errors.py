@@ -1,0 +1,117 @@
+"""What a real broker refuses, from the error through its remedy to what it takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
+
+from connectors.debezium.events import BadRecord
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, ensure_topic
+from connectors.kafka.embedded_broker import EmbeddedBroker
+from connectors.kafka.errors import (
+    BrokerStartError,
+    DeadLetterRefusedError,
+    KafkaRequestError,
+    SignalRefusedError,
+    TopicNotFoundError,
+)
+from connectors.kafka.signals import SnapshotKind, SnapshotSignal, send_signal
+from connectors.kafka.topics import Admin, describe_topics
+from streaming.demo.produce import ProduceError, produce
+from tests.support.cluster import Cluster
+from tests.support.records import Table
+from tests.unit.streaming.landed_shop import row
+
+pytestmark = pytest.mark.kafka
+
+SMALL = "100"
+"""Bytes of a record that a topic takes at most: fewer than any has."""
+
+
+@pytest.fixture
+def config(cluster: Cluster) -> KafkaConfig:
+    return KafkaConfig(cluster.bootstrap_servers)
+
+
+def limit(config: KafkaConfig, topic: str, most: str) -> None:
+    """As ``kafka-configs.sh --alter --add-config max.message.bytes=...`` does."""
+    entry = ConfigEntry("max.message.bytes", most, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    admin = AdminClient({"bootstrap.servers": config.bootstrap_servers})
+    (done,) = admin.incremental_alter_configs([resource]).values()
+    done.result(30)
+
+
+def test_topic_not_found(cluster: Cluster, config: KafkaConfig) -> None:
+    missing = f"{cluster.prefix}.orders"
+    with pytest.raises(TopicNotFoundError) as raised:
+        describe_topics(Admin(config), [missing])
+    assert "or create the topic" in raised.value.remedy
+    cluster.topic("orders")
+    assert missing in describe_topics(Admin(config), re.compile(re.escape(missing)))
+
+
+def test_kafka_request(cluster: Cluster, config: KafkaConfig) -> None:
+    name = f"{cluster.prefix}.letters"
+    with pytest.raises(KafkaRequestError) as raised:
+        ensure_topic(Admin(config), name, replication_factor=3)
+    assert raised.value.remedy.startswith("read the broker's reason above")
+    assert "replication" in raised.value.message.lower()
+    assert ensure_topic(Admin(config), name, replication_factor=1)
+
+
+def test_dead_letter_refused(cluster: Cluster, config: KafkaConfig) -> None:
+    topic = cluster.topic("letters")
+    limit(config, topic, SMALL)
+    producer = DeadLetterProducer(DeadLetterConfig(config, topic, "shop"))
+    bad = BadRecord(
+        topic="shop.orders", partition=0, offset=4, key=b"key", value=bytes(500), reason="not JSON", detail="line 1"
+    )
+    producer.send(bad)
+    with pytest.raises(DeadLetterRefusedError) as raised:
+        producer.flush()
+    assert raised.value.remedy.startswith("raise max.message.bytes of the dead-letter topic")
+    limit(config, topic, "1000000")
+    again = DeadLetterProducer(DeadLetterConfig(config, topic, "shop"))
+    again.send(bad)
+    again.flush()
+
+
+def test_signal_refused(cluster: Cluster, config: KafkaConfig) -> None:
+    topic = cluster.topic("signals")
+    limit(config, topic, SMALL)
+    signal = SnapshotSignal("id-1", "public.orders", SnapshotKind.INCREMENTAL)
+    with pytest.raises(SignalRefusedError) as raised:
+        send_signal(config, topic, "shop", signal)
+    assert raised.value.remedy == "let the bridge's user write to the signal topic (source.signals.topic)"
+    limit(config, topic, "1000000")
+    assert send_signal(config, topic, "shop", signal)
+
+
+def test_produce(cluster: Cluster, config: KafkaConfig) -> None:
+    topic = cluster.topic("orders")
+    record = Table(topic).create(row(1), 10)
+    limit(config, topic, SMALL)
+    with pytest.raises(ProduceError) as raised:
+        produce(config, [record], lambda count: None)
+    assert raised.value.remedy.startswith("run the demo again")
+    limit(config, topic, "1000000")
+    assert produce(config, [record], lambda count: None) == 1
+
+
+def test_broker_start(config: KafkaConfig, tmp_path: Path) -> None:
+    broken = EmbeddedBroker(tmp_path, [])
+    with pytest.raises(BrokerStartError) as raised:
+        broken.start()
+    assert raised.value.remedy.startswith("read the log")
+    assert Admin(config).topic_names() is not None, "one with its jars, in a fresh folder"
