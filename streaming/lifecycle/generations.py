@@ -225,6 +225,8 @@ def _next_generation(table: TableState) -> TableState:
         generation=table.generation + 1,
         sequence=0,
         sha256="",
+        unseen=0,
+        metadata="",
         schema="",
         keys=(),
         doubt_ms=0,

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
 from connectors.landing_zone.backoff import persist
+from connectors.landing_zone.ledger.adopted import NOT_ADOPTED
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.lost import UNPROVEN
@@ -17,7 +18,7 @@ from connectors.landing_zone.ledger.state import LedgerState, Parked, Rebuild, R
 from connectors.landing_zone.recovery import inspect_table, recover
 from connectors.landing_zone.requests import Answer, Request
 from streaming.driver.assemble import NAME_COLLISION
-from streaming.driver.publishing import ZONE_REASON, table_metadata
+from streaming.driver.publishing import ZONE_REASON, metadata_as_written, table_metadata
 from streaming.driver.resuming import resume_of, stopped
 from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.answers import accepted, refused
@@ -153,10 +154,16 @@ class Resume:
                 f"{name} has no folder of its own: {parked.message}",
                 "carry it with a bridge and a zone of its own, or under a name of its own in a new zone",
             )
-        if parked.reason == UNPROVEN:
+        if parked.reason in (UNPROVEN, NOT_ADOPTED):
             return refused(
                 request,
                 f"nobody knows what {name} has landed: {parked.message}",
+                f"`cdc-bridge resync CONFIG {name}`",
+            )
+        if parked.reason == StopReason.TOPIC_RECREATED:
+            return refused(
+                request,
+                f"nobody knows what {name} would miss: {parked.message}",
                 f"`cdc-bridge resync CONFIG {name}`",
             )
         if table.rebuild is not None and _incomplete(table.rebuild, parked):
@@ -180,7 +187,8 @@ class Resume:
         opened.ledger.check_fence()
         file = opened.ledger.state.pending.get(name)
         if file is None:
-            return persist(lambda: inspect_table(opened.zone, table), sleep=self._sleep)
+            written = metadata_as_written({name: table}, opened.ledger.state, self._job).get(name)
+            return persist(lambda: inspect_table(opened.zone, table, written), sleep=self._sleep)
         metadata = table_metadata({name: file}, opened.ledger.state, self._job)
         published = recover(opened.zone, {name: file}, metadata, threads=1, sleep=self._sleep)
         opened.ledger.confirm(published.confirmed)

@@ -162,7 +162,12 @@ class Rebuilding:
             ledger.commit(Draft(tables={name: deleted(table, rebuild, self._now_ms())}))
             return True
         require_no_folder(zone, name, table.folder)
-        if 0 <= self._now_ms() - rebuild.deleted_ms < self._release_ms:
+        passed = max(self._now_ms(), 1) - rebuild.deleted_ms
+        if passed < 0:
+            # The clock has gone back: nobody knows how long ago the folder was removed, so the wait begins anew.
+            ledger.commit(Draft(tables={name: deleted(table, rebuild, self._now_ms())}))
+            return True
+        if passed < self._release_ms:
             return False
         pass_failpoint(Failpoint.REBUILD_RELEASED)
         match rebuild.kind:

@@ -63,12 +63,12 @@ def _losses(
             for partition, offset in sorted(recorded.partitions.items())
             if (earliest := found.partitions.get(partition, (0, 0))[0]) > offset
         }
-        name = _only_table(state, topic)
+        name = only_table(state, topic)
         if lost and name is not None:
             yield topic, name, lost
 
 
-def _only_table(state: LedgerState, topic: str) -> str | None:
+def only_table(state: LedgerState, topic: str) -> str | None:
     """The table that the topic's name names, if the topic is known to feed it and no other."""
     fed = [name for name, table in state.tables.items() if topic in feeding_topics(table)]
     if len(fed) != 1:

@@ -18,6 +18,7 @@ class StopReason(enum.StrEnum):
     FAILED = "failed"
     RETENTION_PASSED = "retention_passed"
     SNAPSHOT_FAILED = "snapshot_failed"
+    TOPIC_RECREATED = "topic_recreated"
 
 
 def stop_table(ledger: Ledger, name: str, error: BridgeError, reason: StopReason = StopReason.FAILED) -> None:

@@ -19,7 +19,7 @@ from streaming import cli
 ROOT = Path(connectors.__file__).parents[1]
 SOURCES = [path for package in ("connectors", "streaming") for path in sorted((ROOT / package).rglob("*.py"))]
 COMMAND = typer.main.get_command(cli.app)
-ACTS = {"pause", "resume", "resync", "replay"}
+ACTS = {"pause", "resume", "resync", "replay", "resolve"}
 """Commands that do something: what they are to do it to is said with them."""
 
 _QUOTED = re.compile(r"([`'])cdc-bridge ([^`']+)\1")
@@ -86,7 +86,7 @@ def test_a_command_that_a_text_names_can_be_typed(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("adopt CONFIG TABLE", "No such command 'adopt'."),
+        ("mend CONFIG TABLE", "No such command 'mend'."),
         ("ledger repair CONFIG", "No such command 'repair'."),
         ("resync CONFIG", "Missing parameter: table"),
         ("resync", "Missing parameter: config"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import streaming
 from connectors.errors import BridgeError
 from connectors.landing_zone.evolution import RefusalReason
-from connectors.landing_zone.ledger import lost
+from connectors.landing_zone.ledger import adopted, lost
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.redo import TABLE_ERRORS
 from streaming.driver import assemble
@@ -54,5 +54,5 @@ def test_every_reason_in_the_code_is_documented_and_no_other(tmp_path: Path) -> 
     ledger = two_batches(tmp_path).ledger
     zone = {zone_reason(ledger, error) for error in TABLE_ERRORS}
     assert "truncate" in events
-    others = {assemble.NAME_COLLISION, lost.UNPROVEN}
+    others = {assemble.NAME_COLLISION, lost.UNPROVEN, adopted.NOT_ADOPTED}
     assert documented() == events | set(RefusalReason) | set(StopReason) | others | zone

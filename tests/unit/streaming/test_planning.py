@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from connectors.kafka.topics import TopicDescription
-from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
+from connectors.landing_zone.errors import OffsetGapError
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets
 from streaming.driver.checkpoint import Checkpoint, CheckpointError, Offsets, Planned, agrees, drainable
-from streaming.driver.planning import is_new, plan_batch, planned_topics
+from streaming.driver.planning import TopicGoneError, is_new, plan_batch, planned_topics
 from streaming.driver.startup import settle_checkpoint
 from streaming.plan import BatchPlan
 from tests.unit.streaming.events import plan
@@ -64,9 +64,12 @@ class TestRange:
         )
 
     def test_another_topic_id_is_refused(self) -> None:
-        with pytest.raises(TopicRecreatedError) as caught:
+        with pytest.raises(TopicGoneError) as caught:
             planned_topics(Planned({"orders": {0: 5}}, {"orders": {0: 20}}), state({0: 5}), {"orders": "id-2"})
-        assert caught.value.facts == {"topic": "orders", "recorded_id": "id-1", "found_id": "id-2"}
+        assert str(caught.value) == (
+            "the topic was deleted and created again while the query ran [topic=orders]. Remedy: nothing: the job "
+            "starts again, and says what becomes of the topic's tables"
+        )
 
 
 class TestMergeOrDirect:
@@ -135,6 +138,20 @@ class TestCheckpoint:
         present = {"orders": TopicDescription("id-1", {0: (0, 20)})}
         settle_checkpoint(torn, state({0: 10}), present, drain=True)
         assert not torn.folder.exists()
+
+    def test_a_checkpoint_whose_offsets_are_missing_is_not_used(self, tmp_path: Path) -> None:
+        assert checkpoint(tmp_path / "c", {3: '{"orders":{"0":10}}'}, (3, 4)).next_start() is None
+
+    @pytest.mark.parametrize("folder", ["offsets", "commits"])
+    def test_a_checkpoint_with_the_checksum_of_a_file_that_is_gone_is_not_used(
+        self, tmp_path: Path, folder: str
+    ) -> None:
+        spark = checkpoint(tmp_path / "c", {3: '{"orders":{"0":10}}'}, (3,))
+        for name in (".3.crc", ".metadata.crc"):
+            (spark.folder / folder / name).write_bytes(b"crc")
+        assert spark.next_start() == {"orders": {0: 10}}
+        (spark.folder / folder / ".4.crc").write_bytes(b"crc")
+        assert spark.next_start() is None
 
     def test_setting_aside_keeps_every_earlier_one(self, tmp_path: Path) -> None:
         for _ in range(2):

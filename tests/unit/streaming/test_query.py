@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from pyspark import SparkContext
 from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
 
 from connectors.debezium.options import DecodeOptions, TableRules
 from connectors.errors import BridgeError, Terminal
@@ -15,8 +18,11 @@ from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import PlannedTopic, TableState, TopicOffsets
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.driver.query import StopSignal, wait_for_end
+from streaming.driver.checkpoint import Checkpoint
+from streaming.driver.query import Job, Retries, StopSignal, run, wait_for_end
+from streaming.driver.spark_errors import QueryFailedError
 from streaming.driver.startup import begin_at_ends, park_excluded, starting_offsets
+from streaming.listener import Listener
 from tests.unit.streaming.events import plan
 
 
@@ -51,6 +57,10 @@ def stopping() -> StopSignal:
     stop = StopSignal()
     stop.set()
     return stop
+
+
+def never(*_: object) -> Any:
+    raise AssertionError("nothing is opened that cannot be reached")
 
 
 FAILURE = Terminal("the disk is gone", remedy="mend it")
@@ -99,3 +109,55 @@ class TestStart:
         assert parked is not None
         assert (parked.reason, parked.offset, parked.resume) == ("excluded", 7, {"orders": {0: 7}})
         assert ledger.state.tables["public.users"] == other
+
+
+class TestAttempts:
+    def test_a_job_whose_java_is_gone_ends_at_once_instead_of_trying_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Gone:
+            def poll(self) -> int:
+                return -9
+
+        class Gateway:
+            proc = Gone()
+
+        def describe() -> dict[str, TopicDescription]:
+            raise QueryFailedError("Spark's query ended", remedy="wait")
+
+        told: list[BridgeError] = []
+        job = Job(
+            options=plan(tmp_path).job,
+            checkpoint=Checkpoint(tmp_path / "checkpoint"),
+            source_options={},
+            begin=lambda ledger, present: None,
+            on_commit=lambda state: None,
+            interval=None,
+            retries=Retries(attempts=2, first=0.0, longest=0.0),
+            open=never,
+            chores=never,
+            describe=describe,
+            topic_ids=lambda names: {},
+            listener=Listener(
+                on_start=lambda waiting: None,
+                on_batch=lambda report: None,
+                on_failure=lambda error, pause: told.append(error),
+            ),
+        )
+
+        def run_job() -> QueryFailedError:
+            with pytest.raises(QueryFailedError) as caught:
+                run(cast(SparkSession, None), job, StopSignal())
+            return caught.value
+
+        monkeypatch.setattr(SparkContext, "_gateway", None)
+        assert (run_job().message, len(told)) == ("Spark's query ended", 2)
+        told.clear()
+        monkeypatch.setattr(SparkContext, "_gateway", Gateway())
+        gone = run_job()
+        assert (gone.message, told) == ("Spark's Java has ended, and with it every further attempt of this process", [])
+        assert gone.remedy == (
+            "start the job again, as Kubernetes does by itself: it goes on where the ledger ends. If it happens again, "
+            "Java may have been killed for want of memory: give the process more than spark.driver_memory and its "
+            "Python workers need together"
+        )

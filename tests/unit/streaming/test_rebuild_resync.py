@@ -96,6 +96,19 @@ class TestResync:
         world.live()
         assert world.rows() == [row(1, "uno"), row(3, "three")]
 
+    def test_a_clock_that_goes_back_begins_that_time_anew(self, world: World) -> None:
+        shop(world)
+        world.release_wait = 120.0
+        world.ask()
+        world.driver().drain()
+        world.now_ms -= 3_600_000
+        seen = []
+        for passed in (0, 119_999, 1):
+            world.now_ms += passed
+            world.driver().drain()
+            seen.append(world.table.status)
+        assert seen == [TableStatus.DELETING, TableStatus.DELETING, TableStatus.FILLING]
+
     def test_a_table_that_stands_still_can_be_rebuilt(self, world: World) -> None:
         shop(world)
         world.send(ORDERS.truncate(30), ORDERS.create(row(5), 31))

@@ -148,7 +148,7 @@ def test_a_name_that_a_topic_cannot_hold_is_known_by_what_debezium_makes_of_it(w
     assert world.table.parked is None
 
 
-def test_a_topic_that_was_made_again_stops_the_job(world: World) -> None:
+def test_a_topic_that_was_made_again_is_no_matter_of_retention(world: World) -> None:
     outage(world)
     world.log.ids[TOPIC] = "another"
     with pytest.raises(TopicRecreatedError):

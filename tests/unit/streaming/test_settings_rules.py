@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from streaming.job_options import storage_location
 from streaming.policies import OnResnapshot, OnTruncate
 from streaming.settings import SettingsError
 from streaming.settings.naming import Naming
@@ -277,6 +278,12 @@ class TestPlaces:
             "landing_zone.api_version has no effect on a local landing zone: remove it",
             "landing_zone.dfs_endpoint has no effect on a local landing zone: remove it",
         ]
+
+    def test_a_request_to_the_storage_may_take_some_time(self) -> None:
+        assert broken(landing_zone__request_timeout="0s") == ["landing_zone.request_timeout must be longer than 0s"]
+        given = settings(landing_zone__request_timeout="1500ms")
+        assert storage_location(given, given.landing_zone.url).read_timeout == 1.5
+        assert storage_location(settings(), given.landing_zone.url).read_timeout == 60.0
 
 
 class TestFiles:

@@ -1,0 +1,142 @@
+"""What may happen to Kafka and the schema registry between two batches: it goes on correctly, or stops and says why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from connectors.errors import Transient
+from connectors.kafka.embedded_registry import EmbeddedRegistry
+from connectors.kafka.registry import Registry
+from connectors.kafka.registry_config import RegistryConfig
+from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
+from connectors.landing_zone.requests import Action, new_request
+from streaming.demo.columns import Column, Kind
+from streaming.demo.encoding import Encoding
+from streaming.driver.planning import TopicGoneError
+from tests.catalogue.place import LINES, ORDERS, OTHER, TABLE, Place, row
+from tests.support.records import COLUMNS
+from tests.support.shop import registering
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    place = Place(tmp_path)
+    place.land(ORDERS.create(row(1), 1), ORDERS.create(row(2), 2), LINES.create(row(1), 3))
+    return place
+
+
+def test_offsets_that_were_rewound_stop_the_job_before_an_old_record_is_taken_for_a_new_one(place: Place) -> None:
+    before = place.files()
+    del place.log.partitions[ORDERS.topic][0][1:]  # an unclean leader has forgotten what was acknowledged
+    with pytest.raises(OffsetGapError, match="the partition ends at offset 1, but offset 2 is the next one") as raised:
+        place.start()
+    assert raised.value.facts == {"topic": ORDERS.topic, "partition": 0, "offset": 2}
+    assert place.files() == before
+
+
+class TestTopicMadeAgain:
+    @staticmethod
+    def make_again(place: Place, topic: str) -> None:
+        place.log.ids[topic] = "another"
+        place.log.partitions[topic] = {0: [ORDERS.create(row(key), key) for key in range(10, 15)]}
+
+    def test_its_table_stands_still_and_the_others_go_on(self, place: Place) -> None:
+        self.make_again(place, ORDERS.topic)
+        place.land(LINES.create(row(2), 5))
+        assert (place.parked(), place.rows()) == ("topic_recreated", [row(1), row(2)])
+        assert place.rows(OTHER) == [row(1), row(2)]
+        parked = place.ledger.tables[TABLE].parked
+        assert parked is not None
+        assert parked.message == (
+            "the topic shop.public.orders was deleted and created again; what the old one held from offset 2 of "
+            "partition 0 on is gone, and offsets of the new one mean something else"
+        )
+        assert parked.remedy.startswith("rebuild the table with `cdc-bridge resync CONFIG public.orders`; ")
+        assert (parked.skipped, place.ledger.topics[ORDERS.topic].partitions) == (5, {0: 5})
+
+    def test_resume_is_refused(self, place: Place) -> None:
+        self.make_again(place, ORDERS.topic)
+        place.land()
+        answer = place.start().resume(new_request(Action.RESUME, now_ms=1, by="ann@home", table=TABLE))
+        assert not answer.accepted
+        assert answer.remedy == "`cdc-bridge resync CONFIG public.orders`"
+        place.land()
+        assert place.parked() == "topic_recreated"
+
+    def test_one_of_which_nobody_knows_whose_records_it_held_stops_the_job(self, tmp_path: Path) -> None:
+        place = Place(tmp_path)
+        elsewhere = replace(ORDERS, topic="shop.events")
+        place.land(elsewhere.create(row(1), 1))
+        before = place.files()
+        self.make_again(place, "shop.events")
+        with pytest.raises(TopicRecreatedError, match="its offsets no longer mean what the ledger recorded"):
+            place.start()
+        assert place.files() == before
+
+    def test_under_a_running_job_its_next_batch_notices_and_lets_the_job_start_again(self, place: Place) -> None:
+        driver = place.start()
+        before = place.files()
+        self.make_again(place, ORDERS.topic)
+        place.send(LINES.create(row(2), 5))
+        with pytest.raises(TopicGoneError, match="the topic was deleted and created again while the query ran"):
+            driver.land()
+        assert place.files() == before
+        place.land()
+        assert (place.parked(), place.rows(OTHER)) == ("topic_recreated", [row(1), row(2)])
+
+
+def test_retention_that_has_passed_the_ledger_parks_the_table_of_that_topic_and_no_other(place: Place) -> None:
+    place.send(*(ORDERS.create(row(key), key) for key in range(4, 8)), LINES.create(row(2), 9))
+    place.log.earliest[ORDERS.topic, 0] = 4
+    place.land()
+    assert place.parked() == "retention_passed"
+    assert (place.rows(), place.rows(OTHER)) == ([row(1), row(2)], [row(1), row(2)])
+
+
+@pytest.mark.parametrize("restarted", [True, False])
+def test_partitions_that_are_added_are_read_from_their_first_record(place: Place, restarted: bool) -> None:
+    driver = place.start()
+    place.send(ORDERS.at(1).create(row(3), 4), ORDERS.at(2).create(row(4), 5), ORDERS.create(row(5), 6))
+    driver = place.start() if restarted else driver
+    driver.land()
+    place.land(ORDERS.at(1).update(row(3, "b"), 7))
+    assert place.rows() == [row(1), row(2), row(3, "b"), row(4), row(5)]
+    assert place.ledger.topics[ORDERS.topic].partitions == {0: 3, 1: 2, 2: 1}
+
+
+class TestRegistryDown:
+    def test_in_the_middle_of_a_stream_nothing_is_decided_about_a_record_and_it_lands_later(
+        self, tmp_path: Path
+    ) -> None:
+        with EmbeddedRegistry() as registry:
+            config = RegistryConfig(registry.url, attempts=1, timeout=1.0)
+            place = Place(tmp_path, schemas=Registry(config))
+            table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
+            place.land(table.create(row(1), 1), LINES.create(row(1), 2))
+            wider = replace(table, columns=(*COLUMNS, Column("note", Kind.TEXT)))
+            place.send(table.create(row(2), 3), wider.create(row(3, note="n"), 4), LINES.create(row(2), 5))
+            known = place.schemas
+            # What has not been asked for yet cannot be asked for now.
+            place.schemas = Registry(replace(config, url="http://127.0.0.1:9"))
+            before, version = place.files(), place.ledger.version
+            driver = place.start()
+            with pytest.raises(Transient, match="registry") as raised:
+                driver.land()
+            assert "error=RegistryUnavailableError" in str(raised.value)
+            assert (place.files(), place.ledger.version, place.letters.sent) == (before, version + 1, [])
+            place.schemas = known
+            place.land()
+        assert place.rows() == [row(1, note=None), row(2, note=None), row(3, note="n")]
+        assert (place.rows(OTHER), place.letters.sent) == ([row(1), row(2)], [])
+
+    def test_schemas_that_are_known_do_not_need_it(self, tmp_path: Path) -> None:
+        with EmbeddedRegistry() as registry:
+            place = Place(tmp_path, schemas=Registry(RegistryConfig(registry.url, attempts=1, timeout=1.0)))
+            table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
+            place.land(table.create(row(1), 1))
+            waits = table.create(row(2), 2)
+        place.land(waits)
+        assert (place.rows(), place.letters.sent) == ([row(1), row(2)], [])

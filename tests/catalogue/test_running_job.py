@@ -1,0 +1,269 @@
+"""What happens to Kafka and to Spark's checkpoint around a running job: a real Kafka, a real Spark."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from connectors.errors import BridgeError
+from connectors.kafka.embedded_broker import EmbeddedBroker
+from connectors.landing_zone.errors import LedgerBehindError
+from connectors.landing_zone.ledger.state import LedgerState
+from streaming import cli
+from streaming.driver.query import StopSignal
+from streaming.listener import Listener
+from streaming.service import run_bridge
+from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.cluster import Cluster
+from tests.support.records import Row, Table
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+SECONDS = 180
+MANY = 4_000
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path]) -> Iterator[EmbeddedBroker]:
+    """A broker that no other module uses: it is killed here."""
+    with EmbeddedBroker(tmp_path_factory.mktemp("broker"), broker_jars, jvm_options=[QUICK_JAVA]) as started:
+        yield started
+
+
+@pytest.fixture
+def cluster(broker: EmbeddedBroker) -> Cluster:
+    return Cluster(broker.bootstrap_servers)
+
+
+@pytest.fixture
+def bridge(cluster: Cluster, spark: SparkSession, tmp_path: Path) -> Bridge:
+    return Bridge(
+        tmp_path,
+        spark,
+        kafka__bootstrap_servers=cluster.bootstrap_servers,
+        kafka__topics=None,
+        kafka__pattern=rf"{cluster.prefix}\..*",
+        dead_letters__topic=f"{cluster.prefix}-dead-letters",
+    )
+
+
+class RunningJob:
+    """The bridge's job on a thread of its own; a context manager."""
+
+    def __init__(self, bridge: Bridge, spark: SparkSession, **changes: Any) -> None:
+        bridge.changes |= changes
+        self.stop = StopSignal()
+        self.failures: list[BridgeError] = []
+        self._bridge = bridge
+        self._spark = spark
+        self._told = threading.Condition()
+        self._state: LedgerState | None = None
+        self._pool = ThreadPoolExecutor(1)
+        self._run: Future[None] | None = None
+
+    def __enter__(self) -> RunningJob:
+        listener = Listener(on_state=self._on_state, on_failure=lambda error, pause: self.failures.append(error))
+        settings = self._bridge.settings
+        self._run = self._pool.submit(run_bridge, settings, listener, self.stop, once=False, spark=self._spark)
+        self._run.add_done_callback(lambda _: self._notify())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop.set()
+        self._pool.shutdown()
+
+    def landed(self, topic: str, partitions: dict[int, int]) -> None:
+        """Wait until the ledger is at these offsets of a topic."""
+        with self._told:
+            assert self._told.wait_for(lambda: self._ended() or self._offsets(topic) == partitions, SECONDS)
+        if self._offsets(topic) != partitions:
+            self.result()
+
+    def result(self) -> None:
+        """Wait for the end of the job; raises what ended it."""
+        assert self._run is not None
+        self._run.result(SECONDS)
+
+    def _offsets(self, topic: str) -> dict[int, int]:
+        known = None if self._state is None else self._state.topics.get(topic)
+        return {} if known is None else known.partitions
+
+    def _ended(self) -> bool:
+        return self._run is not None and self._run.done()
+
+    def _on_state(self, state: LedgerState) -> None:
+        self._state = state
+        self._notify()
+
+    def _notify(self) -> None:
+        with self._told:
+            self._told.notify_all()
+
+
+def when_written(folder: Path, pattern: str, action: Callable[[], None]) -> threading.Thread:
+    """Do something as soon as there is such a file; the thread that waits for it."""
+    never = threading.Event()
+
+    def wait() -> None:
+        while not any(folder.glob(pattern)):
+            never.wait(0.001)
+        action()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    return thread
+
+
+def rows(*keys: int) -> list[Row]:
+    return [{"id": key, "name": f"n{key}"} for key in keys]
+
+
+def send(cluster: Cluster, table: Table, *keys: int) -> None:
+    cluster.send(*(table.create(row, lsn=key + 1) for key, row in zip(keys, rows(*keys), strict=True)))
+
+
+def test_a_running_job_survives_an_idle_table_new_partitions_a_broker_that_dies_and_a_stop_during_an_upload(
+    cluster: Cluster, bridge: Bridge, spark: SparkSession, broker: EmbeddedBroker
+) -> None:
+    table = Table(cluster.topic())
+    work, scratch = bridge.zone / "_scratchPad" / ".work", bridge.zone / "_scratchPad"
+    trigger = {"interval": "0s", "min_offsets": 1_000, "max_delay": "1s"}
+    retry = {"attempts": 20, "backoff": "100ms", "max_backoff": "1s"}
+
+    with RunningJob(bridge, spark, trigger=trigger, retry=retry) as job:
+        # One record that nothing follows does not wait for more.
+        send(cluster, table, 0)
+        job.landed(table.topic, {0: 1})
+        assert bridge.rows() == rows(0)
+
+        cluster.widen(table.topic, 3)
+        send(cluster, table.at(2), 1)
+        send(cluster, table.at(1), 2)
+        job.landed(table.topic, {0: 1, 1: 1, 2: 1})
+        assert bridge.rows() == rows(0, 1, 2)
+        assert job.failures == []
+
+        # The broker is killed while a batch's file grows, and comes back.
+        killed = when_written(work, "public.schema__orders-*", broker.kill)
+        send(cluster, table, *range(3, MANY))
+        killed.join(SECONDS)
+        broker.start()
+        job.landed(table.topic, {0: MANY - 2, 1: 1, 2: 1})
+        assert bridge.rows() == rows(*range(MANY))
+
+        # It is asked to stop as soon as a file of its batch is staged.
+        stopped = when_written(scratch, "[0-9]*/public.schema__orders-*", job.stop.set)
+        send(cluster, table, *range(MANY, 2 * MANY))
+        stopped.join(SECONDS)
+        job.result()
+
+    landed = bridge.ledger.topics[table.topic].partitions[0]
+    assert landed > MANY - 2, "the batch in hand was finished"
+    assert all((bridge.zone / file.target).exists() for file in bridge.ledger.pending.values())
+    assert len(bridge.rows()) == landed + 2
+    bridge.run(trigger={"max_offsets": 100_000})
+    assert bridge.rows() == rows(*range(2 * MANY))
+    assert bridge.replayed().rows_per_marker == {"4": 2 * MANY}, "nothing twice"
+
+
+def test_a_topic_that_is_deleted_and_created_again_under_a_running_job_parks_its_table(
+    cluster: Cluster, bridge: Bridge, spark: SparkSession
+) -> None:
+    table, lines = Table(cluster.topic("public.orders")), Table(cluster.topic("public.lines"), "lines")
+    send(cluster, table, 0, 1)
+    send(cluster, lines, 0)
+    retry = {"attempts": 20, "backoff": "100ms", "max_backoff": "1s"}
+    with RunningJob(bridge, spark, trigger={"interval": "0s"}, retry=retry) as job:
+        job.landed(table.topic, {0: 2})
+        cluster.delete(table.topic)
+        cluster.topic("public.orders")
+        send(cluster, table, 5, 6, 7)
+        job.landed(table.topic, {0: 3})
+        send(cluster, lines, 1)
+        job.landed(lines.topic, {0: 2})
+    parked = bridge.ledger.tables["public.orders"].parked
+    assert parked is not None
+    assert parked.reason == "topic_recreated"
+    assert bridge.rows() == rows(0, 1), "no record of the new one is taken for one of the old one"
+    assert bridge.rows("public.lines") == rows(0, 1)
+
+
+class TestCheckpoint:
+    """After each of these the next run goes on behind the last record that has landed, and nothing lands twice."""
+
+    @pytest.fixture
+    def table(self, cluster: Cluster, bridge: Bridge) -> Table:
+        """A table whose records have landed in two batches, and one that waits."""
+        table = Table(cluster.topic())
+        send(cluster, table, 1, 2)
+        assert len(bridge.run(trigger={"max_offsets": 1})) == 2
+        send(cluster, table, 3)
+        return table
+
+    @staticmethod
+    def last(bridge: Bridge, kind: str) -> Path:
+        return max((bridge.settings.checkpoint / kind).glob("[0-9]*"), key=lambda path: int(path.name))
+
+    @staticmethod
+    def goes_on(bridge: Bridge) -> bool:
+        bridge.run()
+        return bridge.rows() == rows(1, 2, 3) and bridge.replayed().rows_per_marker == {"4": 3}
+
+    @pytest.mark.parametrize("kinds", [("commits",), ("commits", "offsets")])
+    @pytest.mark.usefixtures("table")
+    def test_without_its_last_commit_or_batch_repeats_for_nothing(self, bridge: Bridge, kinds: tuple[str, ...]) -> None:
+        for kind in kinds:
+            last = self.last(bridge, kind)
+            last.unlink()
+            last.with_name(f".{last.name}.crc").unlink()
+        assert self.goes_on(bridge)
+        assert not bridge.settings.checkpoint.with_name("checkpoint.aside-1").exists()
+
+    @pytest.mark.usefixtures("table")
+    def test_without_its_last_offsets_is_set_aside(self, bridge: Bridge) -> None:
+        last = self.last(bridge, "offsets")
+        last.unlink()
+        last.with_name(f".{last.name}.crc").unlink()
+        assert self.goes_on(bridge)
+        assert bridge.settings.checkpoint.with_name("checkpoint.aside-1").is_dir()
+
+    @pytest.mark.usefixtures("table")
+    def test_without_a_file_whose_checksum_is_still_there_is_set_aside(self, bridge: Bridge) -> None:
+        self.last(bridge, "commits").unlink()
+        assert self.goes_on(bridge)
+        assert bridge.settings.checkpoint.with_name("checkpoint.aside-1").is_dir()
+
+    def test_of_another_query_is_set_aside(
+        self, table: Table, cluster: Cluster, bridge: Bridge, spark: SparkSession
+    ) -> None:
+        other = Bridge(bridge.folder / "other", spark, **{**bridge.changes, "kafka__pattern": r"no-such-.*"})
+        others = Table(cluster.own_topic("lines"), "lines")
+        send(cluster, others, 1, 2, 3)
+        other.changes |= {"landing_zone__url": f"file://{other.zone}", "kafka__pattern": others.topic}
+        other.run()
+        shutil.rmtree(bridge.settings.checkpoint)
+        shutil.copytree(other.settings.checkpoint, bridge.settings.checkpoint)
+        assert self.goes_on(bridge)
+        assert bridge.tables() == ["public.orders"]
+        assert bridge.settings.checkpoint.with_name("checkpoint.aside-1").is_dir()
+
+    @pytest.mark.usefixtures("table")
+    def test_deleted_together_with_the_ledger_stops_the_start_until_one_command_is_given(self, bridge: Bridge) -> None:
+        assert bridge.settings.checkpoint.is_relative_to(bridge.folder / "zone-state")
+        shutil.rmtree(bridge.folder / "zone-state")
+        before = bridge.files()
+        with pytest.raises(LedgerBehindError, match="`cdc-bridge ledger rebuild CONFIG`"):
+            bridge.run()
+        assert bridge.files() == before
+        assert cli.main(["ledger", "rebuild", str(bridge.write_settings())]) == 0
+        assert self.goes_on(bridge)

@@ -1,0 +1,105 @@
+"""Starts that meet another driver, or a zone whose ledger is lost, before they claim anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from connectors.landing_zone.errors import FencedError, LedgerCorruptError, LedgerWholeError, ZoneOwnedError
+from connectors.landing_zone.ledger.owner import ensure_owner
+from connectors.landing_zone.ledger.version_file import path_of, version_numbers
+from connectors.landing_zone.publisher import Publisher
+from streaming.driver.startup import OpenZone, open_zone
+from streaming.zones.rebuilding_ledger import make_ledger_again
+from tests.unit.landing_zone.ledger_builders import METADATA, NOON_MS, ORDERS, batch, claimed, no_wait
+from tests.unit.landing_zone.memory_storage import MemoryStorage, Request
+from tests.unit.streaming.landed_shop import job
+
+STAGED = "_scratchPad/00000000000000000001/file"
+
+
+def start(folder: Path, zone: MemoryStorage, state: MemoryStorage) -> OpenZone:
+    return open_zone(
+        zone,
+        state,
+        job(folder),
+        source="shop",
+        writer="run-2",
+        host="here",
+        partner=b"{}",
+        threads=1,
+        sleep=no_wait,
+    )
+
+
+def test_files_of_a_rival_that_began_the_ledger_meanwhile_are_not_taken_for_foreign_ones(tmp_path: Path) -> None:
+    zone, state = MemoryStorage(), MemoryStorage()
+
+    def a_rival_lands_first(request: Request) -> None:
+        zone.hook = None
+        rival = claimed(MemoryStorage(state.disk), "run-1")
+        other = MemoryStorage(zone.disk)
+        draft = batch(1, 0, 3)
+        other.put(draft.files[ORDERS].staged, b"rows")
+        state_after = rival.commit(draft)
+        Publisher(other, threads=1, sleep=no_wait).publish(state_after.pending, {ORDERS: METADATA})
+
+    zone.hook = a_rival_lands_first
+    with pytest.raises(FencedError, match="Another driver owns this landing zone: run-1 on host-of-run-1"):
+        start(tmp_path, zone, state)
+
+    assert version_numbers(state) == [1, 2]
+
+
+def test_a_zone_whose_ledger_is_lost_gets_no_other_one_even_if_it_has_no_file_yet(tmp_path: Path) -> None:
+    """Claimed, the state storage would hold the ledger of another zone, and the lost one could not be made again."""
+    zone, state = MemoryStorage(), MemoryStorage()
+    ensure_owner(zone, "L1", "shop")
+
+    with pytest.raises(ZoneOwnedError) as caught:
+        start(tmp_path, zone, state)
+
+    assert str(caught.value) == (
+        "The landing zone belongs to the ledger L1 of source shop, and there is none in the state storage "
+        "[zone=memory:///zone, file=_cdc_bridge_owner.json]. Remedy: set state.url to where that ledger is, or put it "
+        "back there from a backup; if it is lost, `cdc-bridge ledger rebuild CONFIG`; to start over, choose an empty "
+        "landing zone"
+    )
+    assert state.files == {}
+    make_ledger_again(zone, state, look_only=False, now_ms=lambda: NOON_MS, threads=1)
+    assert start(tmp_path, zone, state).ledger.state.ledger_id == "L1"
+
+
+def test_a_damaged_version_below_the_newest_state_is_a_loss_that_can_be_mended(tmp_path: Path) -> None:
+    """A start that reads so far back stops at it and names the command, which has to do something about it then."""
+    zone, state = MemoryStorage(), MemoryStorage()
+    start(tmp_path, zone, state)
+    start(tmp_path, zone, state)
+    state.files[path_of(1)] = state.files[path_of(1)][:100]
+    zone.put(STAGED, b"left behind")
+    with pytest.raises(LedgerCorruptError, match="Version 1 of the ledger cannot be read"):
+        start(tmp_path, zone, state)
+
+    made = make_ledger_again(zone, state, look_only=False, now_ms=lambda: NOON_MS, threads=1)
+
+    assert path_of(1) in {path.replace(f"ledger-set-aside/{NOON_MS}", "ledger") for path in made.aside}
+    start(tmp_path, zone, state)
+    with pytest.raises(LedgerWholeError):
+        make_ledger_again(zone, state, look_only=False, now_ms=lambda: NOON_MS, threads=1)
+
+
+def test_files_that_a_sleeping_driver_was_about_to_publish_are_gone_with_the_lost_ledger() -> None:
+    zone, state = MemoryStorage(), MemoryStorage()
+    sleeper = claimed(state)
+    ensure_owner(zone, sleeper.state.ledger_id, "shop")
+    draft = batch(1, 0, 3)
+    zone.put(draft.files[ORDERS].staged, b"rows")
+    pending = sleeper.commit(draft).pending
+    state.files.clear()
+
+    make_ledger_again(zone, state, look_only=False, now_ms=lambda: NOON_MS, threads=1)
+    published = Publisher(zone, threads=1, sleep=no_wait).publish(pending, {ORDERS: METADATA})
+
+    assert not published.confirmed
+    assert not [path for path in zone.files if path.endswith(".parquet")]
