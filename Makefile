@@ -13,11 +13,11 @@ VERSION ?= $(shell $(BIN)/python -m setuptools_scm)
 DIST ?= dist
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-rig demo services docs docs-cli docs-recording test test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
-	chart-apiserver-test chart-executors-test figures-scale-out browser-test clean
+.PHONY: help install crash fuzz model model-mutants install-rig demo services docs docs-cli docs-recording test onelake test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
+	chart-apiserver-test chart-executors-test figures-scale-out load browser-test clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Use
 install: $(INSTALLED) ## Make .venv with the pinned dependencies and this project
@@ -53,6 +53,9 @@ install-prometheus: ## Fetch the Prometheus that the tests of alerts and dashboa
 equivalence: $(INSTALLED) install-rig ## Compare mirror and database over a long random workload; prints the matrix
 	CDC_BRIDGE_EQUIVALENCE=long $(BIN)/python -m pytest tests/integration/test_equivalence.py -q -s
 
+onelake: $(INSTALLED) ## Run the whole job on a hostile OneLake, for five seeds, zone and state there (20 minutes)
+	CDC_BRIDGE_ONELAKE=long $(BIN)/python -m pytest tests/integration/test_onelake_job.py -v
+
 test-rig-containers: $(INSTALLED) ## Run the tests of types and equivalence on databases in containers (needs Docker)
 	$(BIN)/python -m tests.rig.images
 
@@ -79,17 +82,31 @@ chart-apiserver-test: $(INSTALLED) install-helm ## Install the chart into a real
 chart-executors-test: $(INSTALLED) install-helm ## Let Spark ask that kube-apiserver for executors, and run them as the load needs
 	$(BIN)/python -m pytest tests/helm/against_nodes.py -v
 
+crash: $(INSTALLED) ## Kill the commit path and the whole job, start again, compare: an hour (SEED=7 RUNS=1000 JOB_RUNS=100)
+	$(BIN)/python -m tests.crash --seed $(or $(SEED),7) --runs $(or $(RUNS),1000) --job-runs $(or $(JOB_RUNS),100)
+
+fuzz: $(INSTALLED) ## Hand hostile records, schemas and files to every decoder for a while (SECONDS=3600)
+	$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),3600)
+
+model: $(INSTALLED) ## Explore the commit protocol's schedules within wide bounds (minutes; WORDS= of one exploration's name)
+	$(BIN)/python -m tests.model long $(WORDS)
+
+model-mutants: $(INSTALLED) ## Break the product in two dozen places and see the model notice each (minutes)
+	$(BIN)/python -m tests.model.mutants $(WORDS)
+
 test-unit: $(INSTALLED) ## Run the tests that need neither Java nor Kafka
 	$(BIN)/python -m pytest tests/unit
 
 docs: $(INSTALLED) ## Build the documentation as a site into build/site; broken links and anchors are errors
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-check: $(INSTALLED) ## Lint, format check, strict types, import rules, documentation
+check: $(INSTALLED) ## Lint, format, strict types, import rules, security of code and dependencies, documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive streaming connectors
+	$(BIN)/python -m tests.security.audit requirements-runtime.lock
 	@$(MAKE) --no-print-directory docs
 
 format: $(INSTALLED) ## Format the code
@@ -101,6 +118,9 @@ figures: $(INSTALLED) ## Measure the main job on this machine (several minutes)
 
 figures-scale-out: $(INSTALLED) ## Measure the main job on threads and on executors (several minutes)
 	$(BIN)/python -m tests.bench.figures scale-out
+
+load: $(INSTALLED) ## Load the bridge: a long ledger, 500 tables, a backlog of 10 million, 80 % with restarts (LOAD=some of them)
+	$(BIN)/python -m tests.load $(LOAD) --ledger-folder /dev/shm
 
 docs-config: $(INSTALLED) ## Write docs/configuration.md from the settings
 	$(BIN)/python -m streaming.settings_docs docs/configuration.md
@@ -149,7 +169,8 @@ $(INSTALLED): requirements.lock pyproject.toml
 		{ echo "cdc-bridge needs Python 3.11 or newer as '$(PYTHON)'. Install it, or say make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
 		{ echo "'$(PYTHON)' cannot make virtual environments. On Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
-	@echo "Installing the pinned dependencies into $(VENV): about 3 minutes the first time, most of it pyspark"
+	@echo "Installing the pinned dependencies into $(VENV): about 3 minutes the first time, most of it pyspark, of whose setup.py an"
+	@echo "older pip says DEPRECATION: that is harmless. Nothing else is printed until it is done"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . \

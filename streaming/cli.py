@@ -15,6 +15,7 @@ import typer
 
 from connectors.errors import BridgeError
 from streaming.commands import (
+    adopt,
     check,
     config,
     dead_letters,
@@ -24,6 +25,7 @@ from streaming.commands import (
     pause,
     reconcile,
     replay,
+    resolve,
     resume,
     resync,
     run,
@@ -52,6 +54,8 @@ app.command("status", epilog="Example: cdc-bridge status bridge.yaml --json")(st
 app.command("pause", epilog="Example: cdc-bridge pause bridge.yaml public.orders")(pause.pause)
 app.command("resume", epilog="Example: cdc-bridge resume bridge.yaml public.orders")(resume.resume)
 app.command("resync", epilog="Example: cdc-bridge resync bridge.yaml public.orders")(resync.resync)
+app.command("resolve", epilog="Example: cdc-bridge resolve bridge.yaml public.orders --dry-run")(resolve.resolve)
+app.command("adopt", epilog="Example: cdc-bridge adopt bridge.yaml --dry-run")(adopt.adopt)
 app.command("replay", epilog="Example: cdc-bridge replay /zones/shop --to parquet out")(replay.replay)
 app.command("verify", epilog="Example: cdc-bridge verify /zones/shop")(verify.verify)
 _RECONCILE_EXAMPLE = "Example: cdc-bridge reconcile bridge.yaml --table public.orders"

@@ -10,14 +10,17 @@ import logging
 import os
 import sys
 import traceback
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.panel import Panel
+from rich.segment import Segment
 from rich.text import Text
 
 from connectors.errors import BridgeError, Transient
+from streaming.printable import ascii_controls, printable
 
 _log = logging.getLogger(__name__)
 
@@ -28,22 +31,32 @@ PIPED_WIDTH = 120
 """Columns of a result that does not go to a terminal, unless ``COLUMNS`` says otherwise."""
 
 
+class PrintableConsole(Console):
+    """A console on which names and values from outside can't steer the terminal: control characters are spelled out."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """See rich; what rich itself sends to the terminal is told apart from text."""
+        for segment in super().render(renderable, options):
+            clean = segment.text if segment.control else printable(segment.text)
+            yield segment if clean == segment.text else Segment(clean, segment.style)
+
+
 def people() -> Console:
     """The console for progress and errors: standard error, in colour where it is a terminal."""
-    return Console(stderr=True, highlight=False)
+    return PrintableConsole(stderr=True, highlight=False)
 
 
 def results() -> Console:
     """The console for a command's result: standard output, plain and :data:`PIPED_WIDTH` wide if it is no terminal."""
-    console = Console(highlight=False)
+    console = PrintableConsole(highlight=False)
     if not console.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
-        return Console(highlight=False, width=PIPED_WIDTH)
+        return PrintableConsole(highlight=False, width=PIPED_WIDTH)
     return console
 
 
 def print_json(value: object) -> None:
     """Print a result of plain values for a program: UTF-8 JSON, indented, on standard output."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, default=str) + "\n")
+    sys.stdout.write(ascii_controls(json.dumps(value, indent=2, ensure_ascii=False, default=str)) + "\n")
 
 
 def print_text(text: str) -> None:
@@ -102,5 +115,5 @@ def _tell(error: BridgeError, *, debug: bool, cause: Exception | None = None) ->
         _log.error("%s", error, exc_info=shown if debug else None, extra={"facts": facts})
         return
     if debug:
-        traceback.print_exception(shown)
+        sys.stderr.write(printable("".join(traceback.format_exception(shown))))
     people().print(error_panel(error, title=type(shown).__name__))

@@ -91,6 +91,7 @@ def storage_location(settings: BridgeSettings, url: str) -> StorageLocation:
         rename_mode=StorageRenameMode(zone.rename_mode.value),
         dfs_endpoint=zone.dfs_endpoint,
         blob_endpoint=zone.blob_endpoint,
+        read_timeout=zone.request_timeout.total_seconds(),
     )
     return location if zone.api_version is None else replace(location, api_version=zone.api_version)
 

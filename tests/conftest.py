@@ -32,7 +32,9 @@ DEFAULT_IMAGE = "confluentinc/cp-kafka:7.9.2"
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # How long an example takes says nothing of the code while other workers have the cores.
-    hypothesis.settings.register_profile("workers", deadline=None)
+    hypothesis.settings.register_profile(
+        "workers", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
     hypothesis.settings.load_profile("workers")
     # A worker is told the width of the terminal that pytest runs in, and the commands would obey it.
     os.environ.pop("COLUMNS", None)

@@ -7,6 +7,7 @@ rows, and memory stays bounded. Slower than Parquet by far; tables choose it for
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -110,7 +111,8 @@ class DelimitedFileWriter:
     def abandon(self) -> None:
         self._over = True
         self._rows.abandon()
-        self._path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
 
     def __enter__(self) -> DelimitedFileWriter:
         return self

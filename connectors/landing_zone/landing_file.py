@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from connectors.landing_zone.errors import StorageError
+from connectors.landing_zone.errors import StorageDeniedError, StorageError
 from connectors.landing_zone.row_marker import RowMarker
 from connectors.landing_zone.schema import PinnedSchema
 
@@ -74,7 +75,7 @@ class LandingFileWriter(Protocol):
 
         Raises:
             NullKeyError: a key column holds a null.
-            StorageError: the local disk is full or cannot be written.
+            StorageError, StorageDeniedError: the local disk is full or cannot be written.
             ValueError: rows or markers do not fit the file; a mistake of the caller.
         """
         ...
@@ -104,18 +105,28 @@ class LandingFileWriter(Protocol):
         ...
 
     def abandon(self) -> None:
-        """Give the file up and remove what was written of it."""
+        """Give the file up and remove what was written of it, if the disk lets it be removed."""
         ...
 
 
 @contextlib.contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
-    """Turn what the local disk refuses while ``path`` is written into a :class:`StorageError`."""
+    """Turn what the local disk refuses while ``path`` is written into an error of the storage.
+
+    Raises:
+        StorageDeniedError: it can only be read, or not by this user.
+        StorageError: it is full, or fails.
+    """
     try:
         yield
     except OSError as error:
+        said = f"the local disk refused to write a landing file: {error}"
+        if error.errno in (errno.EROFS, errno.EACCES):
+            remedy = "let the bridge's user write there: mount the volume writable, or give the user the right"
+            raise StorageDeniedError(said, remedy=remedy, file=str(path)) from error
         raise StorageError(
-            f"the local disk refused to write a landing file: {error}",
-            remedy="free space in the job's temporary folder, or give it another one (TMPDIR)",
+            said,
+            remedy="free space on that disk: the landing zone's own or, for a zone that is not on a disk, that of the "
+            "job's temporary folder (TMPDIR)",
             file=str(path),
         ) from error

@@ -102,7 +102,7 @@ def parse_metadata(body: bytes, *, path: str = METADATA_FILE) -> TableMetadata:
     """
     try:
         content = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _changed(f"it is not JSON: {error}", path) from error
     root = _Part(content, "", path)
     keys = root.texts("keyColumns")

@@ -3,8 +3,8 @@
 Folders: the written rule, applied in this order to the schema's and to the table's name.
 
 1. Unicode composed form (NFC).
-2. Each control character, each of ``/ \\ : * ? " < > |`` and each dot becomes ``_``. (The dot separates schema and
-   table in a table's name, and ``x.schema`` means a schema's folder.)
+2. Each control character, each mark of writing direction, each of ``/ \\ : * ? " < > |`` and each dot becomes ``_``.
+   (The dot separates schema and table in a table's name, and ``x.schema`` means a schema's folder.)
 3. Blanks at either end become ``_``.
 4. A leading underscore gets a ``t`` before it: the replicator ignores names that begin with ``_`` (best practices).
 5. A device name of Windows (``con``, ``lpt1``, ...) gets a ``_`` behind it.
@@ -31,7 +31,10 @@ from connectors.landing_zone.layout import TableFolder, table_folder
 MAX_CHARACTERS = 128
 MAX_BYTES = 240
 
-_ILLEGAL_IN_FOLDERS = re.compile(r'[\x00-\x1f\x7f-\x9f/\\:*?"<>|.]')
+# Marks of writing direction, line separators and the byte order mark are seen by nobody, and let one name look like
+# another (Unicode Technical Report 36).
+_UNSEEN = r"\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
+_ILLEGAL_IN_FOLDERS = re.compile(rf'[\x00-\x1f\x7f-\x9f{_UNSEEN}/\\:*?"<>|.]')
 _ILLEGAL_IN_COLUMNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _DEVICES = re.compile(r"con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]", re.IGNORECASE)
 _PLACEHOLDERS = frozenset({"database", "schema", "table"})

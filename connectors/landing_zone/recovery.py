@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from connectors.errors import BridgeError
 from connectors.landing_zone.backoff import persist
@@ -15,7 +16,7 @@ from connectors.landing_zone.errors import TableResetError
 from connectors.landing_zone.layout import metadata_path, table_of_folder
 from connectors.landing_zone.ledger.state import LandedFile, TableState
 from connectors.landing_zone.published import published_files
-from connectors.landing_zone.redo import TABLE_ERRORS, Published, check_folder, roll_forward, settle_all
+from connectors.landing_zone.redo import TABLE_ERRORS, Published, check_folder, check_metadata, roll_forward, settle_all
 from connectors.landing_zone.side_by_side import side_by_side
 from connectors.landing_zone.storage.protocol import Storage
 
@@ -50,23 +51,30 @@ def recover(
     )
 
 
-def inspect_table(zone: Storage, table_state: TableState) -> BridgeError | None:
+def inspect_table(zone: Storage, table_state: TableState, metadata: bytes | None = None) -> BridgeError | None:
     """Why the table cannot go on, if its folder does not fit the ledger; only for a table without a pending file.
 
     Consumed files move away and vanish, and only the last one stays, so nothing is said of lower numbers.
 
+    Args:
+        metadata: what its ``_metadata.json`` has to say; None to ask only whether there is one.
+
     Returns:
         ``LedgerBehindError`` if a higher number is there than the ledger has bound, ``TableResetError`` if the folder,
-        its metadata or the last number is gone, otherwise None.
+        its metadata or the last number is gone, ``MetadataConflictError`` if somebody has changed the metadata,
+        otherwise None.
     """
     folder = table_state.folder
     table = table_of_folder(folder)
     files = published_files(zone, folder)
     try:
-        check_folder(table, folder, files, table_state.sequence)
+        unseen = 0 < table_state.sequence == table_state.unseen
+        check_folder(table, folder, files, table_state.sequence, unseen=unseen)
     except TABLE_ERRORS as error:
         return error
-    if table_state.sequence and zone.stat(metadata_path(folder)) is None:
+    if not table_state.sequence:
+        return None
+    if zone.stat(metadata_path(folder)) is None:
         return TableResetError(
             f"The table's metadata is gone, although {table_state.sequence} files were published",
             table=table,
@@ -75,19 +83,27 @@ def inspect_table(zone: Storage, table_state: TableState) -> BridgeError | None:
             remedy=f"`cdc-bridge resync CONFIG {table}`; or, if only this file was deleted, put it back and "
             f"`cdc-bridge resume CONFIG {table}`",
         )
+    try:
+        if metadata is not None:
+            check_metadata(zone, metadata_path(folder), table, metadata)
+    except TABLE_ERRORS as error:
+        return error
     return None
 
 
 def inspect_tables(
     zone: Storage,
     tables: Mapping[str, TableState],
+    metadata: Mapping[str, bytes] = MappingProxyType({}),
     *,
     threads: int = 8,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, BridgeError]:
     """:func:`inspect_table` of all ``tables``, side by side: why those that cannot go on have to stop, by table."""
+
+    def inspected(name: str) -> BridgeError | None:
+        return persist(lambda: inspect_table(zone, tables[name], metadata.get(name)), sleep=sleep)
+
     names = list(tables)
-    errors = side_by_side(
-        lambda name: persist(lambda: inspect_table(zone, tables[name]), sleep=sleep), names, threads=threads
-    )
+    errors = side_by_side(inspected, names, threads=threads)
     return {name: error for name, error in zip(names, errors, strict=True) if error is not None}

@@ -129,8 +129,11 @@ def rename(zone: Storage, file: LandedFile) -> bool:
     return renamed
 
 
-def check_folder(table: str, folder: str, files: PublishedFiles | None, last: int) -> None:
+def check_folder(table: str, folder: str, files: PublishedFiles | None, last: int, *, unseen: bool = False) -> None:
     """Return if ``last`` may be the highest number that was ever published in ``folder``.
+
+    Args:
+        unseen: a person has said that ``last`` was read and is not to be seen any more.
 
     Raises:
         LedgerBehindError: a higher number is there.
@@ -145,7 +148,7 @@ def check_folder(table: str, folder: str, files: PublishedFiles | None, last: in
             remedy="if the ledger was restored from an older copy, set state.url to the newest one; if something else "
             f"writes here, stop it, and `cdc-bridge resync CONFIG {table}`",
         )
-    if highest < last:
+    if highest < last and not (unseen and files):
         found = "the folder is gone" if files is None else f"the highest number in the folder is {highest}"
         raise TableResetError(
             f"The ledger's last published number is {last}, but {found}: the table was reset",
@@ -162,7 +165,7 @@ def _is_published(zone: Storage, file: LandedFile) -> bool:
         files = published_files(zone, folder)
         copies = files.by_number.get(file.sequence, ()) if files else ()
         if not copies:
-            check_folder(file.table, folder, files, file.sequence - 1)
+            check_folder(file.table, folder, files, file.sequence - 1, unseen=file.follows_unseen)
             return False
         try:
             for copy in copies:
@@ -183,9 +186,8 @@ def _check_same_content(zone: Storage, copy: Entry, file: LandedFile) -> None:
         table=file.table,
         file=copy.path,
         staged=file.staged,
-        remedy="stop whatever else writes here; if the replicator has not read the file yet, delete it and "
-        f"`cdc-bridge resume CONFIG {file.table}`, so that the bridge publishes its own; otherwise "
-        f"`cdc-bridge resync CONFIG {file.table}`",
+        remedy=f"stop whatever else writes here, and the bridge; then `cdc-bridge resolve CONFIG {file.table}` shows "
+        f"both files and takes your decision; or `cdc-bridge resync CONFIG {file.table}`",
     )
 
 
@@ -203,7 +205,7 @@ def _loss(zone: Storage, file: LandedFile) -> LostFileError | None:
         table=file.table,
         file=file.target,
         staged=file.staged,
-        remedy=f"put it back from a backup and `cdc-bridge resume CONFIG {file.table}`, or "
+        remedy=f"stop the bridge; then `cdc-bridge resolve CONFIG {file.table}` makes it again from Kafka; or "
         f"`cdc-bridge resync CONFIG {file.table}`; let nothing clean up {SCRATCH_PAD}",
     )
 
@@ -226,10 +228,15 @@ def _prepare_folder(zone: Storage, file: LandedFile, metadata: bytes | None) -> 
             pass_failpoint(Failpoint.METADATA_AFTER)
             return
     if metadata is not None:
-        _check_metadata(zone, path, file.table, metadata)
+        check_metadata(zone, path, file.table, metadata)
 
 
-def _check_metadata(zone: Storage, path: str, table: str, expected: bytes) -> None:
+def check_metadata(zone: Storage, path: str, table: str, expected: bytes) -> None:
+    """Return if the table's metadata says what its files were written for, however it is laid out.
+
+    Raises:
+        MetadataConflictError: it is missing or says something else.
+    """
     try:
         found = zone.read(path)
     except PathNotFoundError:

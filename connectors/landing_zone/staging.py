@@ -7,11 +7,15 @@ each attempt a name of its own, so that a request which takes effect late can on
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from connectors.landing_zone.layout import SCRATCH_PAD
 
 _EPOCH = re.compile(r"[0-9]{20}")
+
+MAX_NAME_BYTES = 100
+"""Of a table's name in that of a staged file, which also holds its number, its attempt and what kind of file it is."""
 
 
 def epoch_folder(epoch: int) -> str:
@@ -24,12 +28,22 @@ def staged_path(epoch: int, folder: str, sequence: int, unique: str, extension: 
 
     Args:
         epoch: of the driver's claim.
-        folder: the table's folder in the zone, such as ``public.schema/orders``.
+        folder: the table's folder in the zone, such as ``public.schema/orders``; the names in it may be so long that
+            together they make no name of a file, and are cut then.
         sequence: the number that the file is meant for.
         unique: different for every attempt; letters, digits and dashes.
         extension: of the file, without the dot, such as ``parquet`` or ``csv.gz``.
     """
-    return f"{epoch_folder(epoch)}/{folder.replace('/', '__')}-{sequence}-{unique}.{extension}"
+    return f"{epoch_folder(epoch)}/{_short(folder.replace('/', '__'))}-{sequence}-{unique}.{extension}"
+
+
+def _short(name: str) -> str:
+    """At most :data:`MAX_NAME_BYTES`, still another for another name: file systems end a name at 255 bytes."""
+    content = name.encode()
+    if len(content) <= MAX_NAME_BYTES:
+        return name
+    digest = hashlib.sha256(content).hexdigest()[:16]
+    return f"{content[: MAX_NAME_BYTES - 17].decode(errors='ignore')}_{digest}"
 
 
 def epoch_of(name: str) -> int | None:

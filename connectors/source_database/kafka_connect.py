@@ -68,8 +68,6 @@ class ConnectApi:
         self._session = requests.Session()
         if location.username is not None:
             self._session.auth = (location.username, location.password or "")
-        if location.ca_file is not None:
-            self._session.verify = location.ca_file
 
     def config(self) -> dict[str, str]:
         """The connector's configuration; values of secrets are replaced.
@@ -104,7 +102,8 @@ class ConnectApi:
     def _get(self, path: str) -> dict[str, Any]:
         url = f"{self.location.url.rstrip('/')}/connectors/{quote(self.location.connector, safe='')}{path}"
         try:
-            answer = self._session.get(url, timeout=self._timeout)
+            # Said with each request: of a session, the process' REQUESTS_CA_BUNDLE would win over the settings.
+            answer = self._session.get(url, timeout=self._timeout, verify=self.location.ca_file or True)
             if answer.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
                 raise ConnectAccessError(
                     f"Kafka Connect refuses access (HTTP {answer.status_code})",

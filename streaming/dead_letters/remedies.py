@@ -43,6 +43,11 @@ def _remedy_of(reason: BadReason) -> str:
             )
         case BadReason.MISSING_KEY | BadReason.BAD_KEY:
             return f"declare the table's keys, or mend the connector's key converter, {_REPLAY}"
+        case BadReason.UNFORESEEN:
+            return (
+                "report the detail with the record's bytes (`cdc-bridge dead-letters show CONFIG COORDINATE`); a later "
+                f"version may read it: {_REPLAY}"
+            )
         case BadReason.OUT_OF_RANGE:
             return f"set format.out_of_range to clamp or null, {_REPLAY}"
         case BadReason.INEXACT_KEY:

@@ -65,7 +65,7 @@ def begin(ledger: Ledger, present: Mapping[str, TopicDescription], beginning: Be
             )
         case Starting.OFFSETS:
             asked = {topic: of for topic, of in beginning.offsets.items() if topic not in ledger.state.topics}
-            _commit(ledger, {topic: _asked(topic, of, present) for topic, of in sorted(asked.items())})
+            _commit(ledger, {topic: asked_topic(topic, of, present) for topic, of in sorted(asked.items())})
         case _:
             assert_never(beginning.starting)
 
@@ -79,8 +79,12 @@ def _empty(offsets: Mapping[int, int]) -> dict[int, tuple[int, int]]:
     return {partition: (offset, offset) for partition, offset in offsets.items()}
 
 
-def _asked(topic: str, offsets: Mapping[int, int], present: Mapping[str, TopicDescription]) -> PlannedTopic:
-    """The topic's partitions at the given offsets, those without one at their earliest."""
+def asked_topic(topic: str, offsets: Mapping[int, int], present: Mapping[str, TopicDescription]) -> PlannedTopic:
+    """The topic's partitions at the given offsets, those without one at their earliest.
+
+    Raises:
+        StartingOffsetError: the topic does not have one of the partitions or offsets.
+    """
     found = present.get(topic)
     if found is None:
         raise StartingOffsetError(

@@ -57,6 +57,11 @@ class Checkpoint:
         planned = _last_number(self.folder / "offsets")
         if planned is None or not (self.folder / "metadata").is_file():
             return None
+        if _is_torn(self.folder / "offsets") or _is_torn(self.folder / "commits"):
+            return None
+        if (_last_number(self.folder / "commits") or 0) > planned:
+            # Offsets are missing: Spark would plan batches anew that it has marked as done, and fail at their end.
+            return None
         try:
             end = _read_offsets(self.folder / "offsets" / str(planned))
             return end if (self.folder / "commits" / str(planned)).is_file() else self._before(planned)
@@ -131,6 +136,15 @@ def _last_number(folder: Path) -> int | None:
     if not folder.is_dir():
         return None
     return max((int(path.name) for path in folder.iterdir() if path.name.isdecimal()), default=None)
+
+
+def _is_torn(folder: Path) -> bool:
+    """Whether a file is gone whose checksum is still there: Spark takes that for another query at work."""
+    if not folder.is_dir():
+        return False
+    names = {path.name for path in folder.iterdir()}
+    checked = {name.removeprefix(".").removesuffix(".crc") for name in names if name.endswith(".crc")}
+    return any(number.isdecimal() and number not in names for number in checked)
 
 
 def _read_offsets(path: Path) -> Offsets:

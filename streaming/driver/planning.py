@@ -15,7 +15,7 @@ from streaming.sources import Source
 
 
 class TopicGoneError(Transient):
-    """A topic of the running query does not exist any more."""
+    """A topic of the running query does not exist any more, or is another one by now."""
 
 
 def planned_topics(planned: Planned, state: LedgerState, ids: Mapping[str, str]) -> dict[str, PlannedTopic]:
@@ -27,8 +27,7 @@ def planned_topics(planned: Planned, state: LedgerState, ids: Mapping[str, str])
 
     Raises:
         OffsetGapError: Spark would begin a partition above the ledger's offset.
-        TopicRecreatedError: a topic has another id than the ledger recorded.
-        TopicGoneError: a topic does not exist any more.
+        TopicGoneError: a topic does not exist any more, or has another id than the ledger recorded.
     """
     topics: dict[str, PlannedTopic] = {}
     for topic, ends in sorted(planned.end.items()):
@@ -41,7 +40,12 @@ def planned_topics(planned: Planned, state: LedgerState, ids: Mapping[str, str])
                 "another name, since its offsets begin again",
                 topic=topic,
             )
-        require_same_topic(topic, recorded, topic_id)
+        if recorded is not None and recorded.id != topic_id:
+            raise TopicGoneError(
+                "the topic was deleted and created again while the query ran",
+                remedy="nothing: the job starts again, and says what becomes of the topic's tables",
+                topic=topic,
+            )
         ranges: dict[int, tuple[int, int]] = {}
         for partition, end in sorted(ends.items()):
             start = planned.start.get(topic, {}).get(partition)

@@ -76,7 +76,18 @@ def table_metadata(files: Mapping[str, LandedFile], state: LedgerState, job: Job
     return {name: _metadata(state.tables[name], state, job) for name, file in files.items() if file.sequence == 1}
 
 
+def metadata_as_written(tables: Mapping[str, TableState], state: LedgerState, job: JobOptions) -> dict[str, bytes]:
+    """``_metadata.json`` of the tables that have files, as it was when the first of them was published."""
+    return {
+        name: _metadata(table, state, job)
+        for name, table in tables.items()
+        if table.sequence and (table.metadata or table.schema)
+    }
+
+
 def _metadata(table: TableState, state: LedgerState, job: JobOptions) -> bytes:
+    if table.metadata:
+        return table.metadata.encode()
     schema = msgspec.json.decode(state.schemas[table.schema], type=PinnedSchema)
     return metadata_of(schema, _text_format(table, job)).to_json()
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 
 from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
 from connectors.errors import Terminal, Transient
+from connectors.kafka.clients import CHECK_ACCESS
+from connectors.kafka.errors import KafkaAccessError
 
 LONGEST_CAUSE = 500
 """Characters of Spark's report that an error repeats."""
+
+# SaslAuthenticationException, TopicAuthorizationException, GroupAuthorizationException, ...
+_REFUSED = re.compile(r"org\.apache\.kafka\.common\.errors\.\w*Auth\w*Exception: (.+)")
 
 
 class QueryFailedError(Transient):
@@ -28,6 +35,7 @@ def spark_errors() -> Iterator[None]:
 
     Raises:
         QueryFailedError: Spark failed, for a reason of its own or a worker's.
+        KafkaAccessError: Kafka refuses Spark's client.
     """
     try:
         yield
@@ -54,12 +62,31 @@ def spark_start_errors(master: str) -> Iterator[None]:
         ) from error
 
 
-def query_failed(error: Exception) -> QueryFailedError:
-    """The error of ours for one of Spark's."""
+def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError:
+    """The error of ours for one of Spark's; a refusal by Kafka is one for good, which no new start would pass."""
+    refused = _REFUSED.search(str(error))
+    if refused is not None:
+        return KafkaAccessError(f"Kafka refuses Spark access: {refused[1][:LONGEST_CAUSE]}", remedy=CHECK_ACCESS)
     return QueryFailedError(
         f"Spark's query ended: {cause_of(str(error)) or type(error).__name__}",
         remedy="look at the lines above for Spark's own report; the job starts again by itself and goes on where the "
         "ledger ends",
+    )
+
+
+def java_has_ended() -> bool:
+    """Whether the Java that this process has started for Spark is gone. It is started once, and never comes back."""
+    process = getattr(SparkContext._gateway, "proc", None)
+    return process is not None and process.poll() is not None
+
+
+def java_gone() -> QueryFailedError:
+    """The error of a job whose Java was ended from outside: no attempt of this process can succeed any more."""
+    return QueryFailedError(
+        "Spark's Java has ended, and with it every further attempt of this process",
+        remedy="start the job again, as Kubernetes does by itself: it goes on where the ledger ends. If it happens "
+        "again, Java may have been killed for want of memory: give the process more than spark.driver_memory and its "
+        "Python workers need together",
     )
 
 

@@ -15,12 +15,12 @@ import msgspec
 
 from connectors.debezium.schema import SourceTable
 from connectors.kafka.topics import TopicDescription
-from connectors.landing_zone.errors import CARRY_ELSEWHERE, OffsetGapError
+from connectors.landing_zone.errors import CARRY_ELSEWHERE, LedgerBehindError, OffsetGapError, ZoneOwnedError
 from connectors.landing_zone.layout import PARTNER_EVENTS_FILE
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.history import prune
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.owner import ensure_no_foreign_files, ensure_owner
+from connectors.landing_zone.ledger.owner import ensure_no_foreign_files, ensure_owner, ensure_unowned
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState, TableStatus
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import inspect_tables, recover
@@ -28,7 +28,14 @@ from connectors.landing_zone.storage.protocol import Storage
 from connectors.landing_zone.vacuum import vacuum
 from streaming.driver.checkpoint import Checkpoint, agrees, drainable
 from streaming.driver.planning import require_same_topic
-from streaming.driver.publishing import ZonePublisher, park_tables, settle, table_metadata, waiting_files
+from streaming.driver.publishing import (
+    ZonePublisher,
+    metadata_as_written,
+    park_tables,
+    settle,
+    table_metadata,
+    waiting_files,
+)
 from streaming.driver.resuming import resume_of, stopped
 from streaming.landing.marking import leaves_events_out
 from streaming.plan import JobOptions
@@ -50,17 +57,19 @@ class OpenZone:
 
     Attributes:
         zone: the landing zone itself; state: where the ledger is.
+        threads: requests under way at the same time.
     """
 
     zone: Storage
     state: Storage
     ledger: Ledger
     publisher: ZonePublisher
+    threads: int = 1
 
     def prune(self) -> None:
         """Remove versions of the ledger that nobody needs any more, now and then."""
         if self.ledger.state.version % PRUNE_EVERY == 0:
-            prune(self.state, now_ms=_now_ms())
+            prune(self.state, now_ms=_now_ms(), threads=self.threads)
 
 
 def open_zone(
@@ -74,6 +83,7 @@ def open_zone(
     partner: bytes,
     threads: int,
     told: Callable[[LedgerState], None] = lambda claimed: None,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> OpenZone:
     """Claim the zone and bring it to where the ledger says it is.
 
@@ -82,35 +92,44 @@ def open_zone(
         writer: this run's id, never used before.
         partner: content of ``_partnerEvents.json``.
         told: hears what the ledger knows once it is claimed: before what is pending, and may fail, is rolled forward.
+        sleep: waits so many seconds before a request to the storage is repeated.
 
     Raises:
         FencedError, ZoneOwnedError, LedgerBehindError, LedgerCorruptError: somebody else's zone, or a broken ledger.
         Transient: the storage does not answer; try again.
     """
-    ledger = Ledger.open(state, now_ms=_now_ms, zone=zone)
+    ledger = Ledger.open(state, now_ms=_now_ms, zone=zone, sleep=sleep)
     if not ledger.state.tables:
-        ensure_no_foreign_files(zone)
+        try:
+            ensure_no_foreign_files(zone)
+            if not ledger.state.version:
+                ensure_unowned(zone)
+        except (LedgerBehindError, ZoneOwnedError):
+            ledger.check_fence()
+            raise
     claimed = ledger.claim(writer, host)
     told(claimed)
     ensure_owner(zone, claimed.ledger_id, source)
     zone.put_if_absent(PARTNER_EVENTS_FILE, partner)
     pending = waiting_files(claimed)
     if pending:
-        _log.info("rolling forward %d file(s) that an earlier run committed", len(pending))
-        settle(ledger, recover(zone, pending, table_metadata(pending, claimed, job), threads=threads))
+        _log.info("making sure of %d file(s) of the last commit: one that is not there yet is published", len(pending))
+        metadata = table_metadata(pending, claimed, job)
+        settle(ledger, recover(zone, pending, metadata, threads=threads, sleep=sleep))
     at_rest = {
         name: table
         for name, table in ledger.state.tables.items()
         if table.status not in (TableStatus.PARKED, TableStatus.DELETING) and name not in ledger.state.pending
     }
-    park_tables(ledger, inspect_tables(zone, at_rest, threads=threads))
+    written = metadata_as_written(at_rest, ledger.state, job)
+    park_tables(ledger, inspect_tables(zone, at_rest, written, threads=threads, sleep=sleep))
     park_excluded(ledger, job)
     taint_incomplete(ledger, job)
     removed = vacuum(zone, state, ledger.state, threads=threads)
     if removed:
         _log.info("removed %d staged file(s) of attempts that were never committed", len(removed))
-    prune(state, now_ms=_now_ms())
-    return OpenZone(zone, state, ledger, ZonePublisher(Publisher(zone, threads), job))
+    prune(state, now_ms=_now_ms(), threads=threads)
+    return OpenZone(zone, state, ledger, ZonePublisher(Publisher(zone, threads, sleep=sleep), job), threads)
 
 
 def park_excluded(ledger: Ledger, job: JobOptions) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -50,6 +50,7 @@ class HistoryEntry:
         requests: ids of the requests that it carries out.
         complete: False when the version before is not kept, so that what changed cannot be told.
         pending: tables with a file of an earlier version that was not known to be published yet.
+        decided: what a person has decided about a file, by table.
     """
 
     version: int
@@ -70,6 +71,7 @@ class HistoryEntry:
     counters: Mapping[str, int]
     complete: bool
     pending: tuple[str, ...]
+    decided: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def offsets(self) -> int:
@@ -100,6 +102,7 @@ class HistoryEntry:
             "counters": dict(self.counters),
             "complete": self.complete,
             "pending": list(self.pending),
+            "decided": dict(self.decided),
         }
 
 
@@ -164,6 +167,7 @@ def describe(before: LedgerState | None, version: Version) -> HistoryEntry:
         counters=version.counters,
         complete=before is not None,
         pending=tuple(sorted(version.pending.keys() - version.files.keys())),
+        decided=version.decided,
     )
 
 

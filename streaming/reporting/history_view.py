@@ -69,6 +69,7 @@ def _changes(entry: HistoryEntry) -> list[Text]:
     lines += [
         Text(f"  {status.value.replace('_', ' ')}: {name}", style="cyan") for name, status in entry.under_way.items()
     ]
+    lines += [Text(f"  decided {name}: {words}", style="yellow") for name, words in sorted(entry.decided.items())]
     return lines + [Text(f"  goes on: {name}", style="green") for name in entry.resumed]
 
 

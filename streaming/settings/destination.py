@@ -93,6 +93,8 @@ class LandingZone(Section):
     """Address of the DFS service where it is not https://host of the URL (private links, emulators)."""
     blob_endpoint: BaseUrl | None = Field(default=None, examples=["https://localhost:10000"])
     """Address of the Blob service where it can't be told from the DFS service's."""
+    request_timeout: Duration = timedelta(minutes=1)
+    """How long a request to the storage may go unanswered before it is tried again, up to 8 times."""
     partner: Partner = Partner()
     """What ``_partnerEvents.json`` says."""
     release_wait: Duration = timedelta(minutes=2)
@@ -106,6 +108,8 @@ class LandingZone(Section):
         problem = location_problem(self.location_of(self.url))
         if problem is not None:
             yield ("url",), problem
+        if self.request_timeout <= timedelta(0):
+            yield ("request_timeout",), "must be longer than 0s"
         if is_local(self.url):
             for key in ("api_version", "ca_file", "dfs_endpoint", "blob_endpoint"):
                 if getattr(self, key) is not None:

@@ -61,13 +61,14 @@ class WatchedDisk(Disk):
 
     def consume(self) -> None:
         """The replicator reads what is there and moves all but each table's last file away."""
-        numbered = sorted(path for path in self.files if _NUMBERED.fullmatch(path))
-        for _, group in itertools.groupby(numbered, key=lambda path: path.rsplit("/", 1)[0]):
-            for path in list(group)[:-1]:
-                folder, name = path.rsplit("/", 1)
-                moved = f"{folder}/_ProcessedFiles/{name}"
-                self.files[moved] = self.files.pop(path)
-                self.modified[moved] = self.modified.pop(path)
+        with self.lock:
+            numbered = sorted(path for path in self.files if _NUMBERED.fullmatch(path))
+            for _, group in itertools.groupby(numbered, key=lambda path: path.rsplit("/", 1)[0]):
+                for path in list(group)[:-1]:
+                    folder, name = path.rsplit("/", 1)
+                    moved = f"{folder}/_ProcessedFiles/{name}"
+                    self.files[moved] = self.files.pop(path)
+                    self.modified[moved] = self.modified.pop(path)
 
 
 @dataclass

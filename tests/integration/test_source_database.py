@@ -88,6 +88,7 @@ def test_nothing_can_be_written(db: Database) -> None:
     with pytest.raises(DatabaseRequestError, match=r"(?i)read[- ]only"), opened(db).connection() as connection:
         connection.exec_driver_sql("INSERT INTO t VALUES (1)")
     assert db.execute("SELECT * FROM t") == []
+    assert opened(db).query("SELECT 1 AS one") == [{"one": 1}], "what it is for, it may"
 
 
 def test_a_table_that_is_not_there_is_an_error_with_a_remedy(db: Database) -> None:
@@ -95,6 +96,8 @@ def test_a_table_that_is_not_there_is_an_error_with_a_remedy(db: Database) -> No
         columns_of(opened(db), DatabaseTable(db.schema, "none"))
     assert caught.value.message == "the source database has no such table, or this user may not see it"
     assert caught.value.remedy.startswith("check source.database.url (is it the database that the connector reads?)")
+    db.execute("CREATE TABLE none (id int)")
+    assert [column.name for column in columns_of(opened(db), DatabaseTable(db.schema, "none"))] == ["id"]
 
 
 def test_a_database_that_refuses_is_told_from_one_that_is_away(db: Database) -> None:
@@ -105,6 +108,7 @@ def test_a_database_that_refuses_is_told_from_one_that_is_away(db: Database) -> 
     with pytest.raises(DatabaseUnreachableError, match="cannot be asked now") as caught:
         opened(db, port="1").query("SELECT 1 AS one")
     assert "source.database.url" in caught.value.remedy
+    assert opened(db).query("SELECT 1 AS one") == [{"one": 1}]
 
 
 def test_postgresql_tells_of_domains_enums_and_generated_columns(rig: Rig) -> None:

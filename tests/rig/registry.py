@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tarfile
 import tempfile
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from connectors.kafka.jars import JarSet, resolve_jars
 from connectors.kafka.loopback import ADDRESS, free_ports
 from tests.rig.container import ContainerPort
 from tests.rig.server import Server, until
+from tests.support.archive import unpack
 
 DEFAULT_IMAGE = "apicurio/apicurio-registry:2.6.13.Final"
 _JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m")
@@ -85,8 +85,7 @@ def unpacked(archive: Path) -> Path:
     if not folder.is_dir():
         with tempfile.TemporaryDirectory(dir=archive.parent) as name:
             content = Path(name) / "content"
-            with tarfile.open(archive) as tar:
-                tar.extractall(content, filter="data")
+            unpack(archive, content)
             try:
                 content.rename(folder)
             except OSError:

@@ -43,11 +43,14 @@ def serve(file: Path) -> None:
     _say("Kafka, Kafka Connect and Debezium: fetched once, 150 MB")
     with tempfile.TemporaryDirectory(prefix="cdc-bridge-services-") as name:
         folder = Path(name)
-        with EmbeddedBroker(folder / "kafka", resolve_jars(JarSet.BROKER, progress=_say)) as broker:
-            for jar_set in (JarSet.CONNECT, JarSet.DEBEZIUM, JarSet.AVRO_CONVERTER):
-                resolve_jars(jar_set, progress=_say)
+        jars = resolve_jars(JarSet.BROKER, progress=_say)
+        for jar_set in (JarSet.CONNECT, JarSet.DEBEZIUM, JarSet.AVRO_CONVERTER):
+            resolve_jars(jar_set, progress=_say)
+        _say("starting Kafka")
+        with EmbeddedBroker(folder / "kafka", jars) as broker:
             worker = ConnectWorker(folder / "connect", broker.bootstrap_servers)
             try:
+                _say("starting Kafka Connect: it looks for its plugins first, half a minute")
                 worker.start()
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.touch(mode=0o600)  # it may hold the database's password

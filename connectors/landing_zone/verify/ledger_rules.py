@@ -74,7 +74,7 @@ def check_numbers(entry: LedgerTable, files: Sequence[LandingFile], table: str) 
     if highest > bound:
         message = f"the folder's highest number is {highest}, the ledger has bound {bound}"
         yield problem(Rule.LEDGER_NUMBER, table, files[-1].path, message, _FOREIGN_WRITER)
-    elif highest < bound and not (entry.pending == bound and highest == bound - 1):
+    elif highest < bound and bound != entry.state.unseen and not (entry.pending == bound and highest == bound - 1):
         message = f"the folder's highest number is {highest}, the ledger has bound {bound}"
         remedy = f"put the file back if it was deleted, or `cdc-bridge resync CONFIG {entry.name}`"
         yield problem(Rule.LEDGER_NUMBER, table, None, message, remedy)

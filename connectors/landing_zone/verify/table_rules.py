@@ -46,7 +46,7 @@ def check_table(
     metadata = found or TableMetadata()
     yield from _check_metadata(table, metadata)
     listing = table.listing(metadata)
-    yield from _check_folder(table, metadata, listing)
+    yield from _check_folder(table, metadata, listing, 0 if entry is None else entry.state.unseen)
     if entry is not None:
         yield from ledger_rules.check_keys(entry, metadata, table)
         yield from ledger_rules.check_numbers(entry, listing.files, table.name)
@@ -64,7 +64,7 @@ def _check_metadata(table: ZoneTable, metadata: TableMetadata) -> Iterator[Findi
         yield warning(Rule.DETECTION_STRATEGY, table.name, table.metadata_path, message, remedy)
 
 
-def _check_folder(table: ZoneTable, metadata: TableMetadata, listing: Listing) -> Iterator[Finding]:
+def _check_folder(table: ZoneTable, metadata: TableMetadata, listing: Listing, unseen: int) -> Iterator[Finding]:
     for other in listing.foreign:
         message = "this is no landing file of the table"
         remedy = "move it out of the table's folder; only the bridge writes there"
@@ -98,7 +98,7 @@ def _check_folder(table: ZoneTable, metadata: TableMetadata, listing: Listing) -
         remedy = "nothing, if the replicator has read them: it removes them after seven days"
         yield warning(Rule.HISTORY_REMOVED, table.name, listing.files[0].path, message, remedy)
     for before, after in zip(listing.files, listing.files[1:], strict=False):
-        if after.number != before.number + 1:
+        if after.number != before.number + 1 and (before.number + 1, after.number - 1) != (unseen, unseen):
             message = f"numbers {before.number + 1} to {after.number - 1} are missing: later files are never applied"
             remedy = "publish the missing files under exactly these numbers"
             yield problem(Rule.NUMBER_GAP, table.name, after.path, message, remedy)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
 
 from tests.unit.image.scripts import ROOT
 
@@ -42,3 +45,16 @@ def test_the_image_gets_every_dependency_and_none_of_the_development_tools() -> 
     assert {normalised(one) for one in project["dependencies"]} - runtime == set()
     development = {normalised(one) for one in project["optional-dependencies"]["dev"]}
     assert development & runtime == set()
+
+
+def test_every_locked_version_installs_on_the_python_of_debian_12() -> None:
+    # pip-compile asks the Python that runs it, which is newer than that of the machine the tutorial promises.
+    locked = {name: version for name, (version, _) in pins(ROOT / "requirements.lock").items()}
+    refused = {
+        one.name: needed
+        for one in distributions()
+        if locked.get(normalised(one.name)) == one.version
+        for needed in one.metadata.get_all("Requires-Python") or ()
+        if "3.11.2" not in SpecifierSet(needed)
+    }
+    assert refused == {}

@@ -154,6 +154,9 @@ class MemoryStorage:
             body = self._content(source)
             if target in self.files:
                 return False
+            folder = target.rpartition("/")[0]
+            if folder and self._entry(folder) is None:
+                raise PathNotFoundError("There is no such folder", file=folder, remedy="look who has removed it")
             self.disk.write(target, body)
             del self.files[source]
             return True

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+
+from azure.core.credentials import AccessToken
 
 from connectors.landing_zone.storage.adls_storage import AdlsStorage
 from connectors.landing_zone.storage.location import StorageLocation
@@ -37,9 +40,9 @@ def local_file(storage: Storage, body: bytes) -> Path:
 
 
 def emulated_location(server: DfsServer, work: Path) -> StorageLocation:
-    """A landing zone of its own on the emulator: a OneLake URL with the emulator's endpoints."""
+    """The landing zone of a new item on the emulator: a OneLake URL with the emulator's endpoints."""
     return StorageLocation(
-        url=f"abfss://{FILESYSTEM}@onelake.dfs.fabric.microsoft.com/{uuid.uuid4().hex}/Files/LandingZone",
+        url=f"abfss://{FILESYSTEM}@onelake.dfs.fabric.microsoft.com/{server.onelake.new_item()}/Files/LandingZone",
         ca_file=str(server.certificate),
         dfs_endpoint=server.endpoint(Host.DFS),
         blob_endpoint=server.endpoint(Host.BLOB),
@@ -47,11 +50,22 @@ def emulated_location(server: DfsServer, work: Path) -> StorageLocation:
     )
 
 
-def emulated_storage(location: StorageLocation, timeline: Timeline) -> AdlsStorage:
-    """A storage whose retries wait on ``timeline``, with waits of 0.5, 1, 2, ... seconds."""
+def emulated_storage(
+    location: StorageLocation,
+    timeline: Timeline,
+    issue: Callable[[], AccessToken] | None = None,
+    *,
+    read_timeout: float = 10.0,
+) -> AdlsStorage:
+    """A storage whose retries wait on ``timeline``, with waits of 0.25, 0.5, 1, ... seconds.
+
+    Args:
+        issue: gives tokens; ones that never end when None.
+        read_timeout: seconds that a request really waits.
+    """
     return open_adls(
-        replace(location, read_timeout=10.0),
-        credential=EmulatorCredential(),
+        replace(location, read_timeout=read_timeout),
+        credential=EmulatorCredential(issue),
         clock=timeline.clock,
         sleep=timeline.sleep,
         jitter=lambda: 0.0,

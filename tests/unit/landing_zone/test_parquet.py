@@ -367,6 +367,9 @@ def test_a_folder_that_is_not_there_is_the_disks_fault_and_may_be_tried_again(tm
     with pytest.raises(StorageError) as caught:
         writer.close({})
     assert caught.value.message.startswith("the local disk refused to write a landing file: ")
-    assert caught.value.remedy == "free space in the job's temporary folder, or give it another one (TMPDIR)"
+    assert caught.value.remedy == (
+        "free space on that disk: the landing zone's own or, for a zone that is not on a disk, that of the job's "
+        "temporary folder (TMPDIR)"
+    )
     assert caught.value.facts == {"file": str(tmp_path / "missing" / "f.parquet")}
     writer.abandon()

@@ -111,9 +111,8 @@ def test_a_number_with_other_content_stops_the_table() -> None:
         f"than the ledger has bound to it (4 bytes, sha256 {landed(3).sha256}) "
         "[table=public.orders, file=public.schema/orders/00000000000000000003.parquet, "
         "staged=_scratchPad/00000000000000000001/public.schema__orders-3-a1.parquet]. "
-        "Remedy: stop whatever else writes here; if the replicator has not read the file yet, delete it and "
-        "`cdc-bridge resume CONFIG public.orders`, so that the bridge publishes its own; otherwise "
-        "`cdc-bridge resync CONFIG public.orders`"
+        "Remedy: stop whatever else writes here, and the bridge; then `cdc-bridge resolve CONFIG public.orders` shows "
+        "both files and takes your decision; or `cdc-bridge resync CONFIG public.orders`"
     )
 
 
@@ -164,7 +163,7 @@ def test_a_file_that_is_nowhere_is_lost() -> None:
         "File 3 of the table is committed, but it is neither staged nor published "
         "[table=public.orders, file=public.schema/orders/00000000000000000003.parquet, "
         "staged=_scratchPad/00000000000000000001/public.schema__orders-3-a1.parquet]. "
-        "Remedy: put it back from a backup and `cdc-bridge resume CONFIG public.orders`, or "
+        "Remedy: stop the bridge; then `cdc-bridge resolve CONFIG public.orders` makes it again from Kafka; or "
         "`cdc-bridge resync CONFIG public.orders`; let nothing clean up _scratchPad"
     )
 

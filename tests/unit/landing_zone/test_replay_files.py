@@ -105,7 +105,8 @@ class MovingStorage(LocalStorage):
     def read(self, path: str) -> bytes:
         if path.endswith("1.parquet") and "_ProcessedFiles" not in path and self.stat(path):
             folder, _, name = path.rpartition("/")
-            self.rename_if_absent(path, f"{folder}/_ProcessedFiles/{name}")
+            self.put(f"{folder}/_ProcessedFiles/{name}", super().read(path))
+            self.delete(path)
         return super().read(path)
 
 

@@ -20,6 +20,14 @@ def leftover(epoch: int, unique: str = "x") -> str:
     return staged_path(epoch, "public.schema/orders", 9, unique, "parquet")
 
 
+def test_tables_of_the_longest_names_are_staged_under_names_that_a_file_can_have() -> None:
+    tables = [f"{'s' * 120}_12345678.schema/{'t' * 119}_{number:08d}" for number in (1, 2)]
+    names = [staged_path(3, table, 10**19, "f" * 40, "parquet").rpartition("/")[2] for table in tables]
+    assert all(len(name.encode()) <= 255 - len("last-states-") for name in names)
+    assert names[0] != names[1]
+    assert staged_path(3, "ü" * 200, 1, "a", "csv").startswith(f"_scratchPad/{3:020d}/{'ü' * 41}_")
+
+
 def test_a_staged_path_names_epoch_folder_and_number() -> None:
     assert staged_path(3, "public.schema/orders", 17, "ab12", "csv.gz") == (
         "_scratchPad/00000000000000000003/public.schema__orders-17-ab12.csv.gz"

@@ -245,8 +245,9 @@ class MovingStorage(LocalStorage):
 
     def list(self, folder: str) -> list[Any]:
         entries = super().list(folder)
-        if folder == FOLDER:
-            self.rename_if_absent(FILE_1, f"{FOLDER}/_ProcessedFiles/{1:020d}.parquet")
+        if folder == FOLDER and self.stat(FILE_1):
+            self.put(f"{FOLDER}/_ProcessedFiles/{1:020d}.parquet", self.read(FILE_1))
+            self.delete(FILE_1)
         return entries
 
 

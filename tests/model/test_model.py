@@ -1,0 +1,91 @@
+"""The commit protocol keeps its promises at every moment of every schedule, within the bounds of the short form.
+
+``make model`` goes further; docs/adr/0017 says what is and what is not explored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from connectors.landing_zone.redo import Published
+from tests.model.bounds import SHORT
+from tests.model.explorer import explore
+from tests.model.promises import PromiseBroken
+from tests.model.world import Bounds, World
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_every_schedule_within_the_short_bounds_keeps_every_promise(name: str) -> None:
+    explored = explore(SHORT[name])
+
+    assert explored.finding is None, str(explored.finding)
+    assert explored.moments > 500
+
+
+def test_without_disturbance_there_is_one_schedule_and_all_events_land() -> None:
+    explored = explore(Bounds())
+
+    assert explored.finding is None, str(explored.finding)
+    assert explored.worlds == 2
+
+
+def test_a_broken_promise_is_told_with_the_steps_that_lead_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streaming.driver.startup.recover", _recover_nothing)
+
+    finding = explore(Bounds(faults=1)).finding
+
+    assert finding is not None
+    assert isinstance(finding.error, BaseException)
+    assert finding.told[0] == "a driver starts, its source cuts (2, 4, 6)"
+    assert any("crash" in step or "fails" in step for step in finding.told)
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("public.schema/a/00000000000000000002.parquet", "can be seen before its predecessor"),
+        ("public.schema/a/00000000000000000001.parquet", "can be seen before its metadata"),
+    ],
+)
+def test_the_witness_objects_to_a_file_that_comes_too_early(path: str, why: str) -> None:
+    world = World(Bounds())
+
+    with pytest.raises(PromiseBroken, match=why):
+        world.zone_files[path] = b"content"
+
+
+def test_the_witness_objects_to_a_file_that_no_version_binds() -> None:
+    world = World(Bounds())
+    world.zone_files["public.schema/a/_metadata.json"] = b"{}"
+
+    with pytest.raises(PromiseBroken, match="although the ledger binds None"):
+        world.zone_files["public.schema/a/00000000000000000001.parquet"] = b"content"
+
+
+def test_the_witness_objects_to_the_removal_of_a_file_that_is_bound_and_was_never_seen() -> None:
+    world = World(Bounds())
+    world.zone_files["_scratchPad/1/file"] = b"content"
+    world.seen.bound["public.a"] = (1, hashlib.sha256(b"content").hexdigest(), "_scratchPad/1/file")
+
+    with pytest.raises(PromiseBroken, match=r"file 1 of public.a is bound to it and was never seen"):
+        del world.zone_files["_scratchPad/1/file"]
+
+
+def test_two_worlds_with_the_same_content_have_the_same_key_however_it_came_about() -> None:
+    one, other = World(Bounds()), World(Bounds())
+    one.zone_files["x"] = b"1"
+    one.zone_files["y"] = b"2"
+    other.zone_files["y"] = b"old"
+    other.zone_files["y"] = b"2"
+    other.zone_files["z"] = b"3"
+    del other.zone_files["z"]
+    other.zone_files["x"] = b"1"
+
+    assert one.key() == other.key()
+    assert one.copied().key() == one.key()
+
+
+def _recover_nothing(*_: object, **__: object) -> Published:
+    return Published(confirmed=frozenset(), stopped={})

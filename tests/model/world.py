@@ -1,0 +1,204 @@
+"""What outlives every process: two disks, requests that are still on their way, and what may yet go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from connectors.landing_zone.errors import PathNotFoundError
+from connectors.landing_zone.ledger.version_file import FOLDER
+from tests.model.disks import BareStorage, Files, WatchedDisk
+from tests.model.promises import LedgerWitness, Seen, ZoneWitness
+from tests.model.shop import TABLES, folder_of
+
+READS = frozenset({"read", "stat", "list"})
+
+
+class Call(NamedTuple):
+    """One request of the storage protocol.
+
+    Attributes:
+        disk: ``zone`` or ``state``.
+        arguments: the path last but for content, as in the protocol.
+    """
+
+    disk: str
+    method: str
+    arguments: tuple[Any, ...]
+
+    @property
+    def writes(self) -> bool:
+        return self.method not in READS
+
+    def __str__(self) -> str:
+        shown = [argument for argument in self.arguments if isinstance(argument, str)]
+        return f"{self.disk}.{self.method}({' -> '.join(shown)})"
+
+
+class Bounds(NamedTuple):
+    """What may still happen on the way; every part is used up one by one.
+
+    Attributes:
+        faults: crashes, errors, lost answers and late requests.
+        preemptions: times that another process goes on although the one in hand could.
+        drivers: that are alive at the same time.
+        consumed: moves of the replicator: a file to its cleanup folder, or that folder emptied.
+        losses: of the ledger: all of it, or its newest version damaged.
+        recuts: processes whose source cuts the batches differently.
+    """
+
+    faults: int = 0
+    preemptions: int = 0
+    drivers: int = 1
+    consumed: int = 0
+    losses: int = 0
+    recuts: int = 0
+
+    def without(self, part: str) -> Bounds:
+        return self._replace(**{part: getattr(self, part) - 1})
+
+
+@dataclass
+class World:
+    """Both disks, watched.
+
+    Attributes:
+        late: requests whose sender has given them up or died, and that may still take effect, with the sender's name.
+        settled: the last process that ran to its end had nothing left to do, and nothing has happened since.
+        lost: the ledger is lost and not made again yet; losses: how often it was lost.
+        refused: a driver has stopped because of that, so that no other one starts before it is made again.
+        troubled: more than the loss of a ledger may happen to it.
+        told: how this moment was reached, for a person.
+    """
+
+    left: Bounds
+    state_files: Files = field(default_factory=Files)
+    zone_files: Files = field(default_factory=Files)
+    seen: Seen = field(default_factory=Seen)
+    late: tuple[tuple[str, Call], ...] = ()
+    settled: bool = False
+    lost: bool = False
+    losses: int = 0
+    refused: bool = False
+    troubled: bool = False
+    told: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._ledger_witness = LedgerWitness(self.seen, self.state_files, self.zone_files)
+        self.state_files.witness = self._ledger_witness
+        self.zone_files.witness = ZoneWitness(self.seen, self.zone_files)
+        self._bare = {
+            "state": BareStorage(WatchedDisk(self.state_files)),
+            "zone": BareStorage(WatchedDisk(self.zone_files)),
+        }
+
+    def copied(self) -> World:
+        return replace(
+            self, state_files=self.state_files.copied(), zone_files=self.zone_files.copied(), seen=self.seen.copied()
+        )
+
+    def key(self) -> tuple[object, ...]:
+        """Equal for two moments that no process can tell apart, whatever is yet to happen."""
+        late = tuple(sorted((sender, hash(call)) for sender, call in self.late))
+        return (
+            self.state_files.digest,
+            self.zone_files.digest,
+            self.seen.key(),
+            late,
+            self.settled,
+            self.lost,
+            self.losses,
+            self.refused,
+        )
+
+    def apply(self, call: Call) -> Any:
+        """The effect of a request, and its answer."""
+        return getattr(self._bare[call.disk], call.method)(*call.arguments)
+
+    def deliver(self, index: int) -> None:
+        """A late request takes effect; nobody hears the answer."""
+        _, call = self.late[index]
+        self.late = (*self.late[:index], *self.late[index + 1 :])
+        try:
+            self.apply(call)
+        except PathNotFoundError:
+            return
+
+    def newest(self) -> int:
+        """The highest number of a version file; 0 without any."""
+        numbers = [path for path in self.state_files if path.startswith(f"{FOLDER}/")]
+        return int(max(numbers).rpartition("/")[2].removesuffix(".json")) if numbers else 0
+
+    def replicator_moves(self) -> dict[str, Callable[[], None]]:
+        """What the replicator may do next: it takes files in order, and leaves each table's last one where it is."""
+        moves: dict[str, Callable[[], None]] = {}
+        for table in TABLES:
+            folder = folder_of(table)
+            lying = sorted(path for path in self.zone_files if path.startswith(f"{folder}/0"))
+            if len(lying) > 1:
+                moves[f"the replicator moves {lying[0]}"] = lambda path=lying[0]: self._consume(path)
+            done = [path for path in self.zone_files if path.startswith(f"{folder}/_ProcessedFiles/")]
+            if done:
+                moves[f"the replicator cleans up {folder}"] = lambda done=done: self._clean(done)
+        return moves
+
+    def ledger_losses(self) -> dict[str, Callable[[], None]]:
+        """How the ledger may be lost now."""
+        versions = sorted(path for path in self.state_files if path.startswith(f"{FOLDER}/"))
+        if not versions:
+            return {}
+        return {
+            "the whole ledger is lost": lambda: self._lose(versions, damaged=False),
+            "the newest version of the ledger is damaged": lambda: self._lose(versions[-1:], damaged=True),
+        }
+
+    def made_again(self) -> None:
+        """The ledger is made again."""
+        self.lost = False
+        self._forget_late_writes_to_the_ledger()
+
+    def empty_state(self) -> None:
+        """A person empties the state storage of a zone that nobody has ever filled."""
+        self._ledger_witness.lossy = True
+        for path in list(self.state_files):
+            del self.state_files[path]
+        self._ledger_witness.lossy = False
+        self.seen.forget_ledger()
+        self.late = ()
+        self.lost = self.refused = False
+
+    def start_over(self) -> None:
+        """A person takes an empty zone instead of one that a lost ledger owns and that shows no file yet."""
+        self.seen.bound.clear()
+        for path in list(self.zone_files):
+            del self.zone_files[path]
+        self.empty_state()
+
+    def _forget_late_writes_to_the_ledger(self) -> None:
+        self.late = tuple((sender, call) for sender, call in self.late if call.disk == "zone")
+
+    def _consume(self, path: str) -> None:
+        folder, _, name = path.rpartition("/")
+        body = self.zone_files[path]
+        self.zone_files[f"{folder}/_ProcessedFiles/{name}"] = body
+        del self.zone_files[path]
+
+    def _clean(self, paths: list[str]) -> None:
+        for path in paths:
+            del self.zone_files[path]
+
+    def _lose(self, paths: list[str], *, damaged: bool) -> None:
+        self.seen.lost = self.lost = True
+        self.seen.may_stand = self.troubled
+        self.settled = False
+        self.losses += 1
+        self.refused = False
+        self._forget_late_writes_to_the_ledger()
+        self._ledger_witness.lossy = True
+        for path in paths:
+            if damaged:
+                self.state_files[path] = self.state_files[path][: len(self.state_files[path]) // 2]
+            else:
+                del self.state_files[path]
+        self._ledger_witness.lossy = False

@@ -1,0 +1,114 @@
+"""Versions that a driver prunes while another process reads the ledger or sleeps: no damage, no way round the fence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from connectors.landing_zone.errors import FencedError, LedgerCorruptError, StorageError
+from connectors.landing_zone.ledger.history import prune, versions
+from connectors.landing_zone.ledger.version_file import path_of, read_kept_version, version_numbers
+from connectors.landing_zone.removal import remove_folder
+from tests.unit.landing_zone.ledger_builders import NOON_MS, ORDERS, ORDERS_FOLDER, WEEK_MS, claimed, fill, opened
+from tests.unit.landing_zone.memory_storage import Disk, MemoryStorage, Request
+
+LONG_AFTER = NOON_MS + WEEK_MS
+
+
+def ledger_of(count: int) -> MemoryStorage:
+    state = MemoryStorage()
+    fill(claimed(state), count)
+    return state
+
+
+def pruning_before(number: int, disk: Disk) -> Callable[[Request], None]:
+    """Another driver prunes right before version ``number`` is read."""
+
+    def hook(request: Request) -> None:
+        if (request.method, request.path) == ("read", path_of(number)):
+            prune(MemoryStorage(disk), now_ms=LONG_AFTER)
+
+    return hook
+
+
+def test_a_list_of_versions_ends_where_the_rest_is_pruned_meanwhile() -> None:
+    state = ledger_of(1200)
+    state.hook = pruning_before(150, state.disk)
+
+    listed = [version.version for version in versions(state, threads=1)]
+
+    assert listed == list(range(1200, 150, -1))
+
+
+def test_of_two_drivers_that_prune_one_leaves_it_to_the_other() -> None:
+    state = ledger_of(1200)
+    state.hook = pruning_before(100, state.disk)
+
+    assert prune(state, now_ms=LONG_AFTER) == ()
+    assert version_numbers(MemoryStorage(state.disk)) == list(range(200, 1201))
+
+
+def test_a_version_that_was_pruned_after_it_was_listed_is_no_damage() -> None:
+    state = ledger_of(1200)
+    prune(state, now_ms=LONG_AFTER)
+
+    with pytest.raises(StorageError) as caught:
+        read_kept_version(state, 5)
+
+    assert str(caught.value) == (
+        "Version 5 of the ledger was pruned after it was listed [file=ledger/00000000000000000005.json, "
+        "state=memory:///zone]. Remedy: nothing: the ledger is read again"
+    )
+
+
+def test_a_version_that_vanishes_otherwise_is_damage() -> None:
+    state = ledger_of(3)
+    del state.files[path_of(3)]
+
+    with pytest.raises(LedgerCorruptError, match="Version 3 of the ledger cannot be read: it vanished after"):
+        read_kept_version(state, 3)
+
+
+def test_a_fence_holds_although_the_next_version_was_pruned() -> None:
+    """The folder that a sleeper was about to remove is the present owner's by then."""
+    state = MemoryStorage()
+    sleeper = claimed(state, "run-1")
+    fill(claimed(state, "run-2"), 1200)
+    prune(state, now_ms=LONG_AFTER)
+    zone = MemoryStorage()
+    zone.put(f"{ORDERS_FOLDER}/_metadata.json", b"{}")
+
+    with pytest.raises(FencedError, match="run-2 on host-of-run-2, by version 1200"):
+        remove_folder(zone, ORDERS, ORDERS_FOLDER, 0, sleeper.check_fence)
+
+    assert f"{ORDERS_FOLDER}/_metadata.json" in zone.files
+
+
+def test_a_fence_holds_for_a_driver_that_opened_an_empty_ledger_and_slept_for_ages() -> None:
+    state = MemoryStorage()
+    sleeper = opened(state)
+    fill(claimed(state, "run-2"), 1200)
+    prune(state, now_ms=LONG_AFTER)
+
+    with pytest.raises(FencedError, match="run-2 on host-of-run-2, by version 1200"):
+        sleeper.check_fence()
+
+
+def test_a_ledger_that_is_lost_between_the_write_of_a_version_and_the_look_at_its_place_is_told_as_lost() -> None:
+    state = MemoryStorage()
+    driver = claimed(state)
+
+    def lose(request: Request) -> None:
+        if (request.method, request.path) == ("stat", path_of(1)):
+            state.files.clear()
+
+    state.hook = lose
+    with pytest.raises(LedgerCorruptError) as caught:
+        fill(driver, 2)
+
+    assert str(caught.value) == (
+        "The ledger is gone: version 1 was its newest one [state=memory:///zone]. Remedy: put the missing or damaged "
+        "versions back from a backup of the state storage; without one, stop every bridge of this zone and "
+        "`cdc-bridge ledger rebuild CONFIG`; nothing is published until then"
+    )
