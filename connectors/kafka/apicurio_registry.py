@@ -12,7 +12,7 @@ import msgspec
 import urllib3
 
 from connectors.kafka.avro_references import inline_references
-from connectors.kafka.registry_answers import AbsentError, no_answer, refusal, unusable_file
+from connectors.kafka.registry_answers import AbsentError, garbled, no_answer, refusal, unusable_file
 from connectors.kafka.registry_config import RegistryConfig
 
 _FIRST_WAIT_SECONDS = 0.2
@@ -70,7 +70,7 @@ class ApicurioSchemas:
         return self._standing_alone(f"ids/globalIds/{global_id}", f"ids/globalIds/{global_id}/references")
 
     def _standing_alone(self, content: str, references: str) -> str:
-        schema = self._get(content).decode()
+        schema = self._text(content)
         return inline_references(schema, list(self._referenced(references, {}).values()))
 
     def _referenced(self, path: str, found: dict[_Reference, str]) -> dict[_Reference, str]:
@@ -78,6 +78,8 @@ class ApicurioSchemas:
             listed = msgspec.json.decode(self._get(path), type=list[_Reference])
         except AbsentError:  # an old server, which knows no references
             return found
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            raise garbled(str(problem), self._url) from problem
         for reference in listed:
             if reference not in found:
                 group = quote(reference.group_id or "default", safe="")
@@ -85,9 +87,15 @@ class ApicurioSchemas:
                 version = quote(reference.version or "", safe="")
                 base = f"groups/{group}/artifacts/{artifact}/versions/{version}"
                 content = f"{base}/content" if self._url.endswith("/v3") else base
-                found[reference] = self._get(content).decode()
+                found[reference] = self._text(content)
                 self._referenced(f"{base}/references", found)
         return found
+
+    def _text(self, path: str) -> str:
+        try:
+            return self._get(path).decode()
+        except UnicodeDecodeError as problem:
+            raise garbled(str(problem), self._url) from problem
 
     def _get(self, path: str) -> bytes:
         wait = _FIRST_WAIT_SECONDS
@@ -98,11 +106,15 @@ class ApicurioSchemas:
                 cause = problem.reason if isinstance(problem, urllib3.exceptions.MaxRetryError) else problem
                 error: Exception = no_answer(f"{type(cause).__name__}: {cause}", self._url)
             else:
-                if answer.status == HTTPStatus.OK:
+                said = answer.data[:_SAID].decode(errors="replace")
+                if answer.status != HTTPStatus.OK:
+                    error = refusal(answer.status, said, self._url)
+                    if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and answer.status not in _PASSING:
+                        raise error
+                elif answer.headers.get("Content-Type", "").lower().startswith("text/html"):
+                    error = garbled(said, self._url)
+                else:
                     return answer.data
-                error = refusal(answer.status, answer.data[:_SAID].decode(errors="replace"), self._url)
-                if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and answer.status not in _PASSING:
-                    raise error
             if attempt < self._config.attempts:
                 self._sleep(wait)
                 wait *= 2

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient, SchemaRegistryError
 
 from connectors.kafka.avro_references import inline_references
-from connectors.kafka.registry_answers import AbsentError, no_answer, refusal, unusable_file
+from connectors.kafka.registry_answers import AbsentError, garbled, no_answer, refusal, unusable_file
 from connectors.kafka.registry_config import RegistryConfig
 
 _FIRST_WAIT_MS = 200
@@ -50,7 +50,7 @@ class ConfluentSchemas:
         schema = self._ask(lambda: self._client.get_schema(schema_id))
         if schema.schema_type not in (None, "AVRO"):
             raise AbsentError(f"the schema is of type {schema.schema_type}, not Avro")
-        return inline_references(schema.schema_str or "", list(self._referenced(schema, {}).values()))
+        return inline_references(self._text(schema), list(self._referenced(schema, {}).values()))
 
     def _referenced(self, schema: Schema, found: dict[tuple[str, int], str]) -> dict[tuple[str, int], str]:
         for reference in schema.references or ():
@@ -58,9 +58,15 @@ class ConfluentSchemas:
             if at in found:
                 continue
             registered = self._ask(functools.partial(self._version, *at))
-            found[at] = registered.schema_str or ""
+            found[at] = self._text(registered)
             self._referenced(registered, found)
         return found
+
+    def _text(self, schema: Schema) -> str:
+        if not schema.schema_str:
+            self._client.clear_caches()  # else it goes on to be the answer
+            raise garbled("it holds no schema", self._url)
+        return schema.schema_str
 
     def _version(self, subject: str, version: int) -> Schema:
         return self._client.get_version(subject, version, deleted=True).schema

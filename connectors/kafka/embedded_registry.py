@@ -37,6 +37,8 @@ class Fault(enum.StrEnum):
     """Every request is answered with HTTP 500."""
     UNAUTHORIZED = "unauthorized"
     """Every request is answered with HTTP 401."""
+    PAGE = "page"
+    """Every request is answered with HTTP 200 and a proxy's page."""
 
 
 @dataclass(frozen=True)
@@ -209,11 +211,14 @@ class EmbeddedRegistry:
                         status, content = _error(HTTPStatus.INTERNAL_SERVER_ERROR, 50001, "Error in the backend")
                     case Fault.UNAUTHORIZED:
                         status, content = _error(HTTPStatus.UNAUTHORIZED, 40101, "Unauthorized")
+                    case Fault.PAGE:
+                        status, content = HTTPStatus.OK, b"<!DOCTYPE html><html><body>Please sign in</body></html>"
                     case Fault.NONE:
                         status, content = registry.answer(method, path, body)
                 payload = content if isinstance(content, bytes) else msgspec.json.encode(content)
                 self.send_response(status)
-                self.send_header("Content-Type", "application/json")
+                page = registry.fault is Fault.PAGE
+                self.send_header("Content-Type", "text/html; charset=utf-8" if page else "application/json")
                 self.send_header("Content-Length", str(len(payload)))
                 self.end_headers()
                 self.wfile.write(payload)

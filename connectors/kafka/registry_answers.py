@@ -37,6 +37,11 @@ def no_answer(why: str, url: str) -> RegistryUnavailableError:
     )
 
 
+def garbled(why: str, url: str) -> RegistryUnavailableError:
+    """The error for a success that no registry sends: a proxy's page, a truncated answer."""
+    return no_answer(f"its answer is not what a registry answers: {why}", url)
+
+
 def unusable_file(problem: Exception, url: str) -> RegistryAccessError:
     """The error for certificate files that cannot be loaded."""
     return RegistryAccessError(

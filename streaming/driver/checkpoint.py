@@ -132,6 +132,21 @@ def drainable(repeated: Offsets | None, present: Mapping[str, Mapping[int, tuple
     return all(partitions.keys() <= repeated.get(topic, {}).keys() for topic, partitions in present.items())
 
 
+def repeatable(repeated: Offsets | None, present: Mapping[str, Mapping[int, tuple[int, int]]]) -> bool:
+    """Whether Kafka still reaches to the end of the batch that runs again.
+
+    A topic that was made again may hold less than the old one did, and Spark would ask for what is not there, for ever.
+
+    Args:
+        repeated, present: as in :func:`drainable`.
+    """
+    return all(
+        end <= present.get(topic, {}).get(partition, (0, 0))[1]
+        for topic, ends in (repeated or {}).items()
+        for partition, end in ends.items()
+    )
+
+
 def _last_number(folder: Path) -> int | None:
     if not folder.is_dir():
         return None

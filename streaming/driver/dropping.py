@@ -14,7 +14,9 @@ import msgspec
 
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.table_change import TableChange, TableChangeKind
+from connectors.landing_zone.ledger.adopted import NOT_ADOPTED
 from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.lost import UNPROVEN
 from connectors.landing_zone.ledger.state import (
     Dropped,
     LedgerState,
@@ -27,6 +29,7 @@ from streaming.driver.assemble import NAME_COLLISION
 from streaming.driver.publishing import ZONE_REASON
 from streaming.driver.resuming import Resume, stopped
 from streaming.landing.source_drop import NOWHERE, drop_of, place, reached
+from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnTruncate, TableMode
 from streaming.sources import Source, source_of, source_text, sources_of
@@ -34,6 +37,7 @@ from streaming.task.results import Results
 
 Drops = Mapping[Source, Dropped]
 
+_ONLY_BY_A_PERSON = (NAME_COLLISION, StopReason.TOPIC_RECREATED, UNPROVEN, NOT_ADOPTED)
 _AT_REST = (TableStatus.LOADING, TableStatus.STREAMING, TableStatus.PARKED)
 
 
@@ -161,10 +165,13 @@ def _may_stop(table: TableState) -> bool:
 
 
 def _stands_for_its_own_reason(table: TableState) -> bool:
-    """Whether the table is about to be rebuilt, or its folder is not what the ledger left."""
+    """Whether the table is about to be rebuilt, its folder is not what the ledger left, or only a snapshot can fill it.
+
+    What Kafka does not hold any more may be events of the table that was made again: a rebuild from Kafka lacks them.
+    """
     parked = table.parked
     return parked is not None and (
-        parked.rebuild is not None or parked.reason.startswith(ZONE_REASON) or parked.reason == NAME_COLLISION
+        parked.rebuild is not None or parked.reason.startswith(ZONE_REASON) or parked.reason in _ONLY_BY_A_PERSON
     )
 
 

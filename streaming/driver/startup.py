@@ -26,7 +26,7 @@ from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import inspect_tables, recover
 from connectors.landing_zone.storage.protocol import Storage
 from connectors.landing_zone.vacuum import vacuum
-from streaming.driver.checkpoint import Checkpoint, agrees, drainable
+from streaming.driver.checkpoint import Checkpoint, agrees, drainable, repeatable
 from streaming.driver.planning import require_same_topic
 from streaming.driver.publishing import (
     ZonePublisher,
@@ -57,19 +57,17 @@ class OpenZone:
 
     Attributes:
         zone: the landing zone itself; state: where the ledger is.
-        threads: requests under way at the same time.
     """
 
     zone: Storage
     state: Storage
     ledger: Ledger
     publisher: ZonePublisher
-    threads: int = 1
 
     def prune(self) -> None:
         """Remove versions of the ledger that nobody needs any more, now and then."""
         if self.ledger.state.version % PRUNE_EVERY == 0:
-            prune(self.state, now_ms=_now_ms(), threads=self.threads)
+            prune(self.state, now_ms=_now_ms())
 
 
 def open_zone(
@@ -128,8 +126,8 @@ def open_zone(
     removed = vacuum(zone, state, ledger.state, threads=threads)
     if removed:
         _log.info("removed %d staged file(s) of attempts that were never committed", len(removed))
-    prune(state, now_ms=_now_ms(), threads=threads)
-    return OpenZone(zone, state, ledger, ZonePublisher(Publisher(zone, threads, sleep=sleep), job), threads)
+    prune(state, now_ms=_now_ms())
+    return OpenZone(zone, state, ledger, ZonePublisher(Publisher(zone, threads, sleep=sleep), job))
 
 
 def park_excluded(ledger: Ledger, job: JobOptions) -> None:
@@ -260,9 +258,10 @@ def settle_checkpoint(
     start = checkpoint.next_start()
     recorded = {topic: offsets.partitions for topic, offsets in state.topics.items() if topic in present}
     partitions = {topic: found.partitions for topic, found in present.items()}
-    usable = start is not None and agrees(start, recorded, partitions)
-    if usable and (not drain or drainable(checkpoint.repeated(), partitions)):
-        return
+    if start is not None and agrees(start, recorded, partitions):
+        repeated = checkpoint.repeated()
+        if repeatable(repeated, partitions) and (not drain or drainable(repeated, partitions)):
+            return
     aside = checkpoint.set_aside()
     if aside is not None:
         _log.warning("Spark's checkpoint does not go on where the ledger ends; it is set aside as %s", aside)

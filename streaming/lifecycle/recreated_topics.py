@@ -5,6 +5,9 @@ the table never goes on from where it stood: ``resume`` is refused, and ``resync
 snapshot (decision 16). The ledger begins the new topic at its first records in the very version that parks the table;
 what comes of it until then is counted and passed over.
 
+A cluster in which no topic is the recorded one is most likely another cluster, and nothing is written then. One topic
+alone may well be made again, so it parks its table.
+
 That is sound only where it is known which table the old topic's records were of. So a topic that feeds several tables,
 none that the ledger knows, or one of another name than the topic's stays an error that stops the job, as does one whose
 table is being rebuilt or has a file that waits for its number.
@@ -18,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from connectors.kafka.topics import TopicDescription
-from connectors.landing_zone.errors import CARRY_ELSEWHERE
+from connectors.landing_zone.errors import ANOTHER_CLUSTER_REMEDY, CARRY_ELSEWHERE, TopicRecreatedError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState, TableStatus
@@ -38,10 +41,12 @@ def park_recreated(ledger: Ledger, present: Mapping[str, TopicDescription]) -> N
         present: the topics as Kafka has them now.
 
     Raises:
+        TopicRecreatedError: none of several topics that Kafka has is the one that the ledger knows.
         FencedError: another driver owns the zone.
         Transient: the storage failed; nothing or all of it is written.
     """
     state = ledger.state
+    _require_same_cluster(state, present)
     recreated: dict[str, PlannedTopic] = {}
     tables: dict[str, TableState] = {}
     for topic, name in _recreated(state, present):
@@ -53,6 +58,22 @@ def park_recreated(ledger: Ledger, present: Mapping[str, TopicDescription]) -> N
         ledger.commit(Draft(recreated=recreated, tables=tables))
         for name, table in tables.items():
             _log.error("%s stands still: %s", name, "" if table.parked is None else table.parked.message)
+
+
+def _require_same_cluster(state: LedgerState, present: Mapping[str, TopicDescription]) -> None:
+    known = {topic: offsets.id for topic, offsets in sorted(state.topics.items()) if topic in present}
+    if len(known) < 2 or any(present[topic].id == recorded for topic, recorded in known.items()):
+        return
+    topic, recorded = next(iter(known.items()))
+    raise TopicRecreatedError(
+        f"none of the {len(known)} topics that Kafka has is the one whose offsets the ledger holds: this is another "
+        "cluster, or all of them were deleted and created again",
+        remedy=ANOTHER_CLUSTER_REMEDY,
+        topic=topic,
+        recorded_id=recorded,
+        found_id=present[topic].id,
+        topics=len(known),
+    )
 
 
 def _recreated(state: LedgerState, present: Mapping[str, TopicDescription]) -> Iterator[tuple[str, str]]:
@@ -76,8 +97,10 @@ def _parked(name: str, table: TableState, state: LedgerState, topic: str, firsts
     )
     resume = {**resume_of(table, state.topics), topic: dict(firsts)}
     starts = {other: offsets for other, offsets in table.starts.items() if other != topic}
+    # An offset that is recorded there is another record by now, whose letter has not landed.
+    replayed = {other: runs for other, runs in table.replayed.items() if other != topic}
     return stopped(
-        replace(table, starts=starts),
+        replace(table, starts=starts, replayed=replayed),
         resume,
         reason=StopReason.TOPIC_RECREATED.value,
         message=f"the topic {topic} was deleted and created again; what the old one held from offset {landed} on is "

@@ -28,7 +28,10 @@ def taken_for(decision: Decision) -> str:
     """What the person vouches for, in one sentence."""
     match decision:
         case Decision.CONSUMED:
-            return "you vouch that the replicator has read the file: if it has not, its rows are missing for ever"
+            return (
+                "you vouch that the replicator has read the file: if it has not, it never gets past this number, and "
+                "the file's rows and all later ones of the table are missing until `cdc-bridge resync CONFIG TABLE`"
+            )
         case Decision.SET_ASIDE:
             return (
                 "you vouch that the replicator has not read the other file: if it has, it does not read this number "
@@ -64,6 +67,13 @@ def require_fit(decision: Decision, disputed: Disputed) -> None:
     """
     file = disputed.file
     fitting = choices(disputed.trouble)
+    if disputed.trouble is Trouble.NONE and decision is Decision.KEEP:
+        raise _refused(
+            disputed,
+            decision,
+            "no other file is under the number any more",
+            "no --decide: the bridge's own file is published",
+        )
     if disputed.trouble is not Trouble.NONE and decision not in fitting:
         named = " or ".join(f"--decide {one.value}" for one in fitting)
         raise _refused(disputed, decision, f"the trouble is another one ({disputed.trouble.value})", named)

@@ -37,12 +37,16 @@ from connectors.landing_zone.redo import roll_forward
 from connectors.landing_zone.requests import Action, new_request, submit, waiting
 from connectors.landing_zone.staging import staged_path
 from connectors.landing_zone.storage.protocol import Storage
-from streaming.driver.publishing import stands_still_by_zone, table_metadata
+from streaming.driver.publishing import table_metadata
 from streaming.plan import JobOptions
 from streaming.resolving.decision import Decision, require_fit
 from streaming.resolving.origin import origin_of
 from streaming.resolving.remaking import Kafka, not_remade, remade
 from streaming.resolving.standing import foreign_file, rolled_back
+
+RESOLVED_REASONS = ("zone:lost_file", "zone:sequence_conflict")
+"""Reasons for which a table need not stand still any more once no file of it waits for its number. Any other one has a
+remedy of its own."""
 
 
 class Outcome(enum.StrEnum):
@@ -239,14 +243,20 @@ def _vouch(place: Place, ledger: Ledger, disputed: Disputed, decision: Decision 
 
 
 def _ask_to_go_on(place: Place, state: LedgerState, name: str) -> bool:
-    """Leave a request for the next start to let the table go on, unless one waits; False for one that does not stand.
+    """Leave a request for the next start to let the table go on, unless one waits; False for one that does not stand,
+    or stands for a reason that has nothing to do with its file.
 
     The bridge's own rules decide whether it may: the settings, Kafka's retention, a rebuild that was under way.
     """
     table = state.tables[name]
-    if table.status is not TableStatus.PARKED or not stands_still_by_zone(table) or name in state.pending:
+    if table.status is not TableStatus.PARKED or not stands_for_its_file(table) or name in state.pending:
         return False
     asked = (request for request in waiting(place.state).requests if request.table == name)
     if not any(request.action is Action.RESUME for request in asked):
         submit(place.state, new_request(Action.RESUME, now_ms=place.now_ms(), by=place.by, table=name))
     return True
+
+
+def stands_for_its_file(table: TableState) -> bool:
+    """Whether the table is parked because a file of it had not got its number."""
+    return table.parked is not None and table.parked.reason in RESOLVED_REASONS

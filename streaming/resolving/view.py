@@ -19,7 +19,7 @@ from streaming.lifecycle.asking import asker, require_table
 from streaming.lifecycle.outside import existing_topics
 from streaming.resolving.decision import Decision, choices, taken_for
 from streaming.resolving.remaking import Kafka, kafka_reader
-from streaming.resolving.resolve import Outcome, Place, Resolved, resolve
+from streaming.resolving.resolve import Outcome, Place, Resolved, resolve, stands_for_its_file
 from streaming.settings import BridgeSettings
 from streaming.wording import size_text
 from streaming.zones.reading import head_state, reading_storage, require_own
@@ -110,6 +110,9 @@ def show(done: Resolved, console: Console) -> None:
         for one in choices(done.disputed.trouble):
             console.print(Text(f"  --decide {one.value}: {taken_for(one)}"))
         console.print(Text(f"  or `cdc-bridge resync CONFIG {done.name}`, which takes nobody's word"))
+    parked = done.table.parked
+    if parked is not None and done.outcome is not Outcome.NOTHING and _stands_for_another_reason(done):
+        console.print(Text(f"{done.name} stands still ({parked.reason}): {parked.remedy}"))
     if done.asked:
         console.print(Text("the next start of the bridge lets the table go on: `cdc-bridge run CONFIG`"))
 
@@ -168,4 +171,9 @@ def _sentence(done: Resolved) -> str:
 def needs_person(done: Resolved) -> bool:
     """Whether it is not resolved: nothing was decided, or the table stands still for another reason."""
     stands = done.outcome is Outcome.NOTHING and done.table.parked is not None and not done.asked
-    return done.outcome is Outcome.UNDECIDED or stands
+    return done.outcome is Outcome.UNDECIDED or stands or _stands_for_another_reason(done)
+
+
+def _stands_for_another_reason(done: Resolved) -> bool:
+    """Whether the table stands still however its file is resolved."""
+    return done.table.parked is not None and not done.asked and not stands_for_its_file(done.table)

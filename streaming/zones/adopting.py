@@ -20,11 +20,12 @@ from connectors.errors import Terminal
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.adopted import SeenSource, adopted_table
 from connectors.landing_zone.ledger.apply import Stamp
-from connectors.landing_zone.ledger.lost import VERSIONS_AHEAD, schema_text, staged_epochs
+from connectors.landing_zone.ledger.lost import schema_text, staged_epochs
 from connectors.landing_zone.ledger.lost_table import FoundTable
 from connectors.landing_zone.ledger.owner import ensure_owner, read_owner, table_folders
 from connectors.landing_zone.ledger.remains import newest_copy, put_in_place
 from connectors.landing_zone.ledger.state import LedgerState, TopicOffsets
+from connectors.landing_zone.ledger.version_file import VERSIONS_AHEAD
 from connectors.landing_zone.replay import open_zone
 from connectors.landing_zone.side_by_side import side_by_side
 from connectors.landing_zone.storage.protocol import Storage

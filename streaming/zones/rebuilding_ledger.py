@@ -153,7 +153,8 @@ def summary_text(done: LedgerRebuild) -> str:
     )
     counted = f"{count_text(len(done.rebuilt.tables), 'table')}, {still} of them need a person"
     if done.written is None:
-        return f"{counted}; {ground}; nothing was written"
+        better = "; `cdc-bridge adopt CONFIG --dry-run` shows what the folders prove" if copied is None else ""
+        return f"{counted}; {ground}; nothing was written{better}"
     kept = f"; {count_text(len(done.aside), 'file')} of the old one set aside" if done.aside else ""
     return f"{counted}; {ground}; the ledger begins again with version {done.written}{kept}"
 

@@ -33,7 +33,12 @@ def main(arguments: list[str] | None = None) -> int:
             whole_job_campaign.campaign(asked.seed, asked.job_runs, folder / "job", tallies, console.print)
     except KeyboardInterrupt:
         console.print("Stopped; what there was until then:")
-    return 0 if show(tallies, console) else 1
+    right = show(tallies, console)
+    struck = sum(tally.runs for tally in tallies.values())
+    if struck < asked.runs + asked.job_runs:
+        console.print(f"{struck} runs were struck of {asked.runs + asked.job_runs} asked for", style="red")
+        return 1
+    return 0 if right else 1
 
 
 if __name__ == "__main__":

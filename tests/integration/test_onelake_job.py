@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from connectors.kafka.embedded_registry import EmbeddedRegistry
+from connectors.landing_zone.ledger.history import versions
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.local import LocalStorage
@@ -89,7 +90,11 @@ class Hostile:
 
 @dataclass
 class Carried:
-    """What came of it."""
+    """What came of it.
+
+    Attributes:
+        bound: digests of the files by table and number, as the ledger's versions have them.
+    """
 
     run: Run
     codes: list[int]
@@ -98,6 +103,7 @@ class Carried:
     requests: int
     replicator: Replicator
     ledger: LedgerState
+    bound: Mapping[tuple[str, int], str]
     truth: Mapping[str, list[dict[str, Any]]]
     tokens: int
 
@@ -162,7 +168,11 @@ def carried(
         server.fault = _calm
         place = emulated_storage(state, Timeline(), tokens.issue) if remote else LocalStorage(folder / "state")
         ledger = Ledger.open(place, now_ms=lambda: 0).state
-    return Carried(run, codes, said.decode()[-4000:], met, requests, replicator, ledger, workload.truth(), tokens.given)
+        files = [file for version in versions(place) for file in version.files.values()]
+        bound = {(file.table, file.sequence): file.sha256 for file in files}
+        assert len(bound) == len(files), "a number is bound once"
+    end = said.decode()[-4000:]
+    return Carried(run, codes, end, met, requests, replicator, ledger, bound, workload.truth(), tokens.given)
 
 
 def _calm(request: Request) -> None:
@@ -200,8 +210,7 @@ def test_every_number_was_consumed_once_and_in_order(carried: Carried) -> None:
 
 
 def test_each_number_had_the_content_that_the_ledger_bound_to_it(carried: Carried) -> None:
-    taken = {one.table: one.sha256 for one in carried.replicator.consumed}
-    assert taken == {name: table.sha256 for name, table in carried.ledger.tables.items()}
+    assert {(one.table, one.number): one.sha256 for one in carried.replicator.consumed} == carried.bound
 
 
 def test_the_replicator_never_stood_still_nor_saw_a_published_file_change(carried: Carried) -> None:

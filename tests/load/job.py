@@ -133,8 +133,7 @@ class RunningJob:
 
     def end(self, how: signal.Signals) -> MemorySamples:
         """Send the signal, to the whole family if it is SIGKILL, and wait until it has ended."""
-        if self.process.poll() is not None:
-            raise SystemExit(f"the bridge ended by itself with code {self.process.returncode}\n{self._last_lines()}")
+        self.require_alive()
         if how is signal.SIGKILL:
             os.killpg(self.process.pid, how)
         else:
@@ -143,11 +142,25 @@ class RunningJob:
         self.memory.stop()
         return self.memory
 
+    def require_alive(self) -> None:
+        """Return if it still runs.
+
+        Raises:
+            SystemExit: it has ended by itself; the last lines of its log.
+        """
+        if self.process.poll() is not None:
+            raise SystemExit(f"the bridge ended by itself with code {self.process.returncode}\n{self._last_lines()}")
+
     def _last_lines(self) -> str:
         return "\n".join((self.job.folder / "log.txt").read_text(errors="replace").splitlines()[-20:])
 
 
-def wait_until_landed(job: Job, records: int, *, every: float = 1.0) -> None:
-    """Return once the ledger has passed so many records."""
-    while job.landed() < records:
+def wait_until_landed(running: RunningJob, records: int, *, every: float = 1.0) -> None:
+    """Return once the ledger has passed so many records.
+
+    Raises:
+        SystemExit: the bridge ended before.
+    """
+    while running.job.landed() < records:
+        running.require_alive()
         time.sleep(every)

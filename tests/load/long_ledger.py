@@ -40,7 +40,7 @@ def long_ledger(folder: Path, *, versions: int = 100_000) -> Outcome:
         assert head == ledger.state
 
     rounds, begin = 0, time.monotonic()
-    while prune(state, now_ms=next(clock) + KEPT_MS, threads=8):
+    while prune(state, now_ms=next(clock) + KEPT_MS):
         rounds += 1
     pruning = time.monotonic() - begin
     left = len(version_numbers(state))

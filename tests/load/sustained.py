@@ -15,6 +15,9 @@ SHARE = 0.8
 """Of the measured maximum."""
 ENDS = (signal.SIGTERM, signal.SIGKILL, signal.SIGTERM, signal.SIGKILL)
 """How the bridge is ended, one after the other."""
+LATE_S = 10.0
+BEHIND_S = 60.0
+"""How far the producer, and the bridge at the end, may be behind."""
 _TICK_S = 0.1
 _TABLES = 4
 
@@ -79,7 +82,7 @@ def sustained(folder: Path, bootstrap_servers: str, *, maximum: float, events: i
                 ended += 1
                 running = job.start()
     sent_s, last = time.monotonic() - began, time.monotonic()
-    wait_until_landed(job, source.sent)
+    wait_until_landed(running, source.sent)
     caught_up_s = time.monotonic() - last
     running.end(signal.SIGTERM)
     judgement = job.judged(tables, [source.sent // len(tables)] * len(tables))
@@ -92,5 +95,14 @@ def sustained(folder: Path, bootstrap_servers: str, *, maximum: float, events: i
             "behind, at the end": f"{lags[-1]:,} events, worked off in {caught_up_s:.0f} s",
             "batches": f"{len(job.batches())}, {job.files()} files",
         },
-        judgement_failures(judgement),
+        (*judgement_failures(judgement), *_not_sustained(ended, source.late_s, lags[-1] / rate)),
     )
+
+
+def _not_sustained(ended: int, late_s: float, behind_s: float) -> list[str]:
+    failures = {
+        f"the bridge was ended {ended} times, not {len(ENDS)}": ended < len(ENDS),
+        f"the producer fell {late_s:.0f} s behind its pace: this was not {SHARE:.0%} of the maximum": late_s > LATE_S,
+        f"the bridge was {behind_s:.0f} s behind at the end, so it does not keep up": behind_s > BEHIND_S,
+    }
+    return [failure for failure, failed in failures.items() if failed]

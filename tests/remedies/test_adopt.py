@@ -43,8 +43,9 @@ class TestAnotherToolsTable:
     def test_goes_on_behind_its_last_number_with_upserts(self, other_tool: World, offset: int) -> None:
         world = other_tool
         before = world.files()
-        with pytest.raises(LedgerBehindError, match="The ledger is empty"):
+        with pytest.raises(LedgerBehindError, match="The ledger is empty") as raised:
             started(world)
+        assert "if another tool has filled the zone, `cdc-bridge adopt CONFIG`" in raised.value.remedy
 
         done = adopt(world, Starting.OFFSETS, {ORDERS.topic: {0: offset}})
 
@@ -135,6 +136,25 @@ class TestAnotherToolsTable:
         assert world.rows() == [{"id": 1, "name": "one"}, {"id": 5, "name": "five"}]
         assert problems(world) == []
 
+    def test_with_a_hole_before_the_files_that_wait_stands_still(self, tmp_path: Path) -> None:
+        world = World(tmp_path)
+        foreign(world, {**dict.fromkeys(range(1, 6), TWO), 8: TWO, 9: THREE}, read=range(1, 6))
+        world.send(ORDERS.create(row(1, "one"), 10))
+        (found,) = adopt(world).tables
+        assert (found.proof, found.why) == (
+            Proof.NONE,
+            "number 6 is missing, so the replicator does not get past it",
+        )
+
+    @pytest.mark.parametrize("read", [(), (6, 7), (6, 7, 8, 9)], ids=["cleaned up", "read", "all read"])
+    def test_goes_on_where_only_what_was_read_has_gone(self, tmp_path: Path, read: tuple[int, ...]) -> None:
+        """The replicator's cleanup removes what was read from the lowest number up, and leaves the last one."""
+        world = World(tmp_path)
+        foreign(world, {**dict.fromkeys(read, TWO), 8: TWO, 9: THREE}, read=read)
+        world.send(ORDERS.create(row(1, "one"), 10))
+        (found,) = adopt(world).tables
+        assert (found.proof, found.last, found.why) == (Proof.WORD, 9, "")
+
     def test_with_a_number_twice_stands_still(self, other_tool: World) -> None:
         other_tool.zone.write(f"{ORDERS_FOLDER}/{NUMBERED.format(1)}", THREE)
         (found,) = adopt(other_tool).tables
@@ -190,6 +210,28 @@ class TestTheBridgesOwnZoneWithoutLedgerAndCopy:
         own.log.ids[ORDERS.topic] = "another"
         whys = {one.name: one.why for one in adopt(own).tables}
         assert whys[NAME] == f"{ORDERS.topic} is another topic by now than the one its last file knows"
+
+    def test_stands_still_where_the_last_file_says_that_it_has_another_number(self, own: World) -> None:
+        last = own.zone.files[f"{ORDERS_FOLDER}/{NUMBERED.format(2)}"]
+        own.zone.write(f"{ORDERS_FOLDER}/{NUMBERED.format(3)}", last)
+        (orders, users) = adopt(own).tables
+        assert (orders.proof, orders.why) == (Proof.NONE, f"file 3 says that it is file 2 of {NAME}")
+        assert orders.state is not None
+        assert orders.state.parked is not None
+        assert (orders.state.parked.reason, users.proof) == ("not_adopted", Proof.FOOTER)
+
+    @pytest.mark.parametrize("kept", [True, False], ids=["its records are there", "its records are gone"])
+    def test_stands_still_where_the_last_file_says_that_it_is_another_tables(self, own: World, kept: bool) -> None:
+        number = NUMBERED.format(2)
+        own.zone.write(f"{ORDERS_FOLDER}/{number}", own.zone.files[f"public.schema/users/{number}"])
+        if not kept:
+            own.log.earliest[ORDERS.topic, 0] = len(own.log.partitions[ORDERS.topic][0])
+        (orders, users) = adopt(own).tables
+        if kept:
+            assert (orders.proof, orders.why) == (Proof.NONE, f"file 2 says that it is file 2 of {OTHER_NAME}")
+        else:
+            assert (orders.state, orders.why) == (None, "no record in Kafka names the source table that lands here")
+        assert (users.proof, users.state is None) == (Proof.FOOTER, False)
 
     def test_is_not_adopted_where_a_copy_knows_more(self, own: World, tmp_path: Path) -> None:
         world = World(tmp_path / "more")

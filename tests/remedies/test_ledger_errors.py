@@ -110,7 +110,7 @@ def test_invalid_draft(world: World) -> None:
     driver = world.driver()
     with pytest.raises(InvalidDraftError) as raised:
         driver.ledger.commit(Draft(dropped=(NAME,)))
-    assert "restart it: nothing was written" in raised.value.remedy
+    assert "restart the bridge: nothing was written" in raised.value.remedy
     require_health(world)
 
 

@@ -128,6 +128,26 @@ def test_a_refused_decision_is_followed_by_one_that_fits(world: World) -> None:
     assert (world.table.status, world.rows()) == (TableStatus.STREAMING, TRUTH)
 
 
+@pytest.mark.parametrize("look_only", [True, False])
+def test_what_has_gone_meanwhile_cannot_be_kept(world: World, look_only: bool) -> None:
+    file = take(world, FOREIGN)
+    started(world)
+    del world.zone.files[file.target]
+    before = dict(world.zone.files), dict(world.state.files)
+    with pytest.raises(DecisionRefusedError) as raised:
+        Resolving(world)(Decision.KEEP, look_only=look_only)
+    assert raised.value.message == f"{Decision.KEEP.value} is refused: no other file is under the number any more"
+    assert raised.value.remedy == (
+        f"`cdc-bridge resolve CONFIG {NAME} --dry-run` shows what is there and what fits (no --decide: the bridge's "
+        f"own file is published); or `cdc-bridge resync CONFIG {NAME}`"
+    )
+    assert (world.zone.files, world.state.files) == before
+    assert Resolving(world)().outcome is Outcome.PUBLISHED
+    healthy(world)
+    goes_on(world)
+    assert world.rows() == TRUTH
+
+
 def test_a_taken_number_does_not_count_as_read(world: World) -> None:
     take(world, FOREIGN)
     with pytest.raises(DecisionRefusedError, match=r"the trouble is another one \(conflict\)"):

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from streaming.resolving.decision import Decision
-from streaming.resolving.resolve import Resolved
+from connectors.landing_zone.requests import waiting
+from streaming.resolving.decision import Decision, taken_for
+from streaming.resolving.resolve import Outcome, Resolved
 from streaming.resolving.view import needs_person, show, values
-from tests.remedies.lost_files import Resolving, landed_twice, lose, pending, started, take
+from tests.remedies.lost_files import Resolving, landed_twice, lose, pending, reason, started, take
+from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import row
 from tests.unit.streaming.rebuild_world import NAME, USERS, World
 
@@ -80,3 +82,42 @@ def test_a_table_that_stands_still_for_another_reason(world: World) -> None:
     assert needs_person(done)
     told = values(done)
     assert (told["outcome"], told["file"], told["may_decide"], told["written"]) == ("nothing", None, [], False)
+    again = Resolving(world)()
+    assert (again.asked, needs_person(again), shown(again)) == (False, True, shown(done))
+    assert waiting(MemoryStorage(world.state)).requests == ()
+
+
+def test_a_file_that_is_published_does_not_make_a_table_healthy_that_stands_still_for_another_reason(
+    world: World,
+) -> None:
+    lost = {path: body for path, body in world.zone.files.items() if path.startswith("public.schema/orders/")}
+    file = pending(world)
+    world.zone.write(file.staged, lost.pop(file.target))
+    for path in (file.target, *lost):
+        del world.zone.files[path]
+    started(world)
+    assert reason(world) == "zone:table_reset"
+    for path, body in lost.items():
+        world.zone.write(path, body)
+    looked = Resolving(world)(look_only=True)
+    done = Resolving(world)()
+    for told, sentence in ((looked, "without --dry-run: file 2 has its number"), (done, "file 2 has its number")):
+        assert (told.outcome, told.asked, needs_person(told)) == (Outcome.PUBLISHED, False, True)
+        assert f"{sentence}\n{NAME} stands still (zone:table_reset): `cdc-bridge resync CONFIG" in shown(told)
+
+
+def test_a_file_that_would_be_made_again_needs_nobody(world: World) -> None:
+    lose(world)
+    started(world)
+    looked = Resolving(world)(look_only=True)
+    assert not needs_person(looked)
+    assert "stands still" not in shown(looked)
+    done = Resolving(world)()
+    assert (done.asked, needs_person(done), "stands still" in shown(done)) == (True, False, False)
+
+
+def test_what_is_lost_where_a_file_was_not_read_after_all() -> None:
+    assert taken_for(Decision.CONSUMED) == (
+        "you vouch that the replicator has read the file: if it has not, it never gets past this number, and the "
+        "file's rows and all later ones of the table are missing until `cdc-bridge resync CONFIG TABLE`"
+    )

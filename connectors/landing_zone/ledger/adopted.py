@@ -18,7 +18,7 @@ from connectors.landing_zone.errors import InvalidZoneError, PathNotFoundError
 from connectors.landing_zone.footer import Footer, read_footer
 from connectors.landing_zone.ledger.lost_table import FoundTable, Offsets, Proof, ends_of, state_from_footer
 from connectors.landing_zone.ledger.state import LedgerState, Parked, PartitionState, Phase, TableState, TableStatus
-from connectors.landing_zone.published import published_files
+from connectors.landing_zone.published import PublishedFiles, published_files
 from connectors.landing_zone.replay import Zone, ZoneTable
 from connectors.landing_zone.replay.content import ROW_MARKER, open_content
 from connectors.landing_zone.replay.table_metadata import DetectionStrategy, TableMetadata
@@ -80,7 +80,7 @@ def adopted_table(zone: Zone, folder: str, seen: SeenSource | None, base: Ledger
         return None
     found = FoundTable(name, folder, last, Proof.NONE)
     if seen is None and last:
-        seen = _told_by_footer(zone.storage, files.by_number[last][0].path)
+        seen = _told_by_footer(zone.storage, name, files.by_number[last][0].path)
     if seen is None:
         return replace(found, why="no record in Kafka names the source table that lands here")
     try:
@@ -100,7 +100,9 @@ def _adopted(table: ZoneTable, found: FoundTable, seen: SeenSource, base: Ledger
     numbers = _sound_numbers(table.storage, found)
     columns = _columns(table, metadata, numbers)
     footer = columns.footer
-    if footer is not None and (footer.table, footer.sequence) == (found.name, found.last):
+    if footer is not None:
+        if (footer.table, footer.sequence) != (found.name, found.last):
+            raise _DoubtError(f"file {found.last} says that it is file {footer.sequence} of {footer.table}")
         return _by_footer(found, footer, columns, base)
     topics = sorted(seen.topics & base.topics.keys())
     state = TableState(
@@ -166,11 +168,24 @@ def _sound_numbers(zone: Storage, found: FoundTable) -> dict[int, str]:
     twins = sorted(number for number, entries in files.by_number.items() if len(entries) > 1)
     if twins:
         raise _DoubtError(f"number {twins[0]} is there twice")
-    lying = sorted(n for n, (entry, *_) in files.by_number.items() if entry.path.rpartition("/")[0] == found.folder)
-    holes = [number for number in range(lying[0], lying[-1]) if number not in files.by_number] if lying else []
-    if holes:
-        raise _DoubtError(f"number {holes[0]} is missing, so the replicator does not get past it")
+    hole = _hole(files, found.folder)
+    if hole is not None:
+        raise _DoubtError(f"number {hole} is missing, so the replicator does not get past it")
     return {number: entries[0].path for number, entries in sorted(files.by_number.items())}
+
+
+def _hole(files: PublishedFiles, folder: str) -> int | None:
+    """The first missing number of those that the replicator has still to read, or may have.
+
+    They begin behind the last one that it has moved away. Where it has moved none, or the cleanup has removed all that
+    it had, they begin with the lowest that lies there: the last one that was read stays.
+    """
+    lying = sorted(n for n, (entry, *_) in files.by_number.items() if entry.path.rpartition("/")[0] == folder)
+    if not lying:
+        return None
+    moved = max(files.by_number.keys() - set(lying), default=lying[0])
+    begin = min(lying[0], moved + 1)
+    return next((number for number in range(begin, lying[-1]) if number not in files.by_number), None)
 
 
 def _columns(table: ZoneTable, metadata: TableMetadata, numbers: dict[int, str]) -> Columns:
@@ -202,11 +217,16 @@ def _columns(table: ZoneTable, metadata: TableMetadata, numbers: dict[int, str])
     return Columns(footer.schema, dict(rows), hashlib.sha256(body).hexdigest(), footer)
 
 
-def _told_by_footer(zone: Storage, path: str) -> SeenSource | None:
-    """What a file of the bridge's own says, for a table whose records Kafka does not hold any more."""
+def _told_by_footer(zone: Storage, name: str, path: str) -> SeenSource | None:
+    """What a file of the bridge's own says, for a table whose records Kafka does not hold any more.
+
+    None also where it says that it is another table's, since then it tells nothing of this one.
+    """
     try:
         footer = read_footer(zone.read(path))
     except (InvalidZoneError, PathNotFoundError):
+        return None
+    if footer.table != name:
         return None
     state = state_from_footer(footer, "", {})
     return SeenSource(state.source, state.keys, frozenset(footer.vector))

@@ -12,7 +12,11 @@ from dataclasses import dataclass, field
 from connectors.landing_zone.errors import RECREATED_REMEDY, InvalidDraftError, OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, PlannedTopic, TableState, TableStatus
 
-_DEFECT = "report this as a defect of the bridge and restart it: nothing was written, and the batch will be read again"
+_DEFECT = (
+    "restart the bridge: nothing was written, and the batch is planned anew from where the ledger ends; if it stops "
+    "here again, `cdc-bridge ledger log CONFIG` shows what was recorded last; after an upgrade go back to the release "
+    "before"
+)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from connectors.landing_zone.ledger.apply import apply
 from connectors.landing_zone.ledger.state import SNAPSHOT_EVERY, LedgerState, Version
 from connectors.landing_zone.ledger.version_file import (
     KEPT_AT_LEAST,
-    kept_and_stray,
     read_kept_version,
     read_unless_pruned,
     version_numbers,
@@ -21,8 +20,9 @@ from connectors.landing_zone.storage.protocol import Storage
 KEPT_MS = 7 * 24 * 3600 * 1000
 """Versions younger than this are never pruned; landing files too are kept for seven days after they were read."""
 
-PRUNED_AT_ONCE = 1_000
-"""Pruning removes no more versions than this at a time: after a long standstill no start waits for all of them."""
+PRUNED_AT_ONCE = 200
+"""Pruning removes no more versions than this at a time, twice as many as are written between two prunings: after a long
+standstill no start waits for all of them."""
 
 _READ_AHEAD = 32
 _THREADS = 8
@@ -82,18 +82,22 @@ def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
     Raises:
         LedgerCorruptError: a version cannot be read, or none of them holds a snapshot.
     """
-    later = [read_kept_version(state, number)]
-    while later[-1].snapshot is None and later[-1].version > oldest:
-        end = later[-1].version
-        begin = max(oldest, (end - 1) // SNAPSHOT_EVERY * SNAPSHOT_EVERY)
-        newest_first = range(end - 1, begin - 1, -1)
-        later += side_by_side(lambda version: read_kept_version(state, version), newest_first, threads=_THREADS)
-    for age, version in enumerate(later):
-        if version.snapshot is not None:
-            after = version.snapshot
-            for change in reversed(later[:age]):
-                after = apply(after, change)
-            return after
+    later: list[Version] = []
+    end = number
+    while end >= oldest:
+        # The newest one alone: a claim's holds the state already.
+        begin = max(oldest, end - (_READ_AHEAD if later else 1) + 1)
+        newest_first = range(end, begin - 1, -1)
+        for found in side_by_side(lambda version: _read(state, version), newest_first, threads=_THREADS):
+            if isinstance(found, LedgerCorruptError):
+                raise found
+            if found.snapshot is not None:
+                after = found.snapshot
+                for change in reversed(later):
+                    after = apply(after, change)
+                return after
+            later.append(found)
+        end = begin - 1
     raise LedgerCorruptError(
         f"No version from {oldest} to {number} of the ledger holds the whole state",
         file=version_file.path_of(oldest),
@@ -102,22 +106,26 @@ def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
     )
 
 
-def prune(state: Storage, *, now_ms: int, threads: int = 1) -> tuple[int, ...]:
+def _read(state: Storage, number: int) -> Version | LedgerCorruptError:
+    """The version, or why it cannot be read: below the snapshot nobody needs it."""
+    try:
+        return read_kept_version(state, number)
+    except LedgerCorruptError as error:
+        return error
+
+
+def prune(state: Storage, *, now_ms: int) -> tuple[int, ...]:
     """Remove the oldest versions, at most :data:`PRUNED_AT_ONCE`, and return their numbers.
 
     The newest :data:`KEPT_AT_LEAST` versions and those of the last seven days are kept. The oldest one that stays holds
-    a snapshot, so that every kept state can still be rebuilt. A crash on the way leaves no hole above a kept version:
-    with one thread they go oldest first, with several what is left below a hole is a stray and goes with the next ones.
-
-    Args:
-        state: where the ledger is.
-        now_ms: wall clock, milliseconds since 1970.
-        threads: versions removed side by side.
+    a snapshot, so that every kept state can still be rebuilt. They go oldest first and one after the other: a crash
+    leaves no hole, and no version is ever there whose next one is gone, from which a driver that slept would conclude
+    that nobody has gone on (:meth:`connectors.landing_zone.ledger.log.Ledger.check_fence`).
 
     Raises:
         LedgerCorruptError: a version is missing or cannot be read.
     """
-    kept, strays = kept_and_stray(state)
+    kept = version_numbers(state)
     if not kept:
         return ()
     begin = kept[0]
@@ -130,8 +138,9 @@ def prune(state: Storage, *, now_ms: int, threads: int = 1) -> tuple[int, ...]:
         if version.written_ms > now_ms - KEPT_MS:
             break
         begin = candidate
-    removed = (*strays[:PRUNED_AT_ONCE], *range(kept[0], begin))
-    side_by_side(lambda number: state.delete(version_file.path_of(number)), removed, threads=threads)
+    removed = tuple(range(kept[0], begin))
+    for number in removed:
+        state.delete(version_file.path_of(number))
     return removed
 
 

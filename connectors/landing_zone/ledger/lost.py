@@ -23,14 +23,11 @@ from connectors.landing_zone.layout import SCRATCH_PAD
 from connectors.landing_zone.ledger.lost_table import FoundTable, Offsets, Proof, ends_of, found_table
 from connectors.landing_zone.ledger.owner import read_owner, table_folders
 from connectors.landing_zone.ledger.state import LedgerState, Parked, TableStatus
+from connectors.landing_zone.ledger.version_file import VERSIONS_AHEAD
 from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.side_by_side import side_by_side
 from connectors.landing_zone.staging import epoch_of
 from connectors.landing_zone.storage.protocol import Storage
-
-VERSIONS_AHEAD = 1_000_000
-"""By so many versions a ledger made again begins above the last one that is known of: more than anybody writes between
-two copies, or has claimed in vain without one, so that no number is written twice."""
 
 UNPROVEN = "ledger_rebuilt"
 """The reason for which a table stands still that the zone does not say enough of."""
@@ -68,7 +65,8 @@ def rebuilt_ledger(zone: Storage, copy: LedgerState | None, *, work: Path, threa
         raise InvalidZoneError(
             "no ledger has ever owned this landing zone, so there is none to make again",
             remedy="check landing_zone.url in the settings; it names a zone that no bridge has filled. If it is right, "
-            "nothing has landed yet: empty the state storage and begin anew",
+            "`cdc-bridge adopt CONFIG` takes over the tables that another tool has filled; if it holds none, nothing "
+            "has landed yet: empty the state storage and begin anew",
             zone=zone.url,
         )
     base = copy or LedgerState(ledger_id=owner.ledger_id, version=0, epoch=0, writer="")

@@ -17,6 +17,11 @@ from connectors.landing_zone.storage.protocol import Storage
 
 OWNER_FILE = "_cdc_bridge_owner.json"
 
+_LOST = (
+    "if it is lost, `cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, or if another tool has filled the "
+    "zone, `cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
+)
+
 
 class Owner(msgspec.Struct, frozen=True):
     """Whose zone it is: the ledger's id, and for people the name of the source it mirrors."""
@@ -82,8 +87,7 @@ def ensure_unowned(zone: Storage) -> None:
             "the state storage",
             zone=zone.url,
             file=OWNER_FILE,
-            remedy="set state.url to where that ledger is, or put it back there from a backup; if it is lost, "
-            "`cdc-bridge ledger rebuild CONFIG`; to start over, choose an empty landing zone",
+            remedy=f"set state.url to where that ledger is, or put it back there from a backup; {_LOST}",
         )
 
 
@@ -101,8 +105,7 @@ def ensure_no_foreign_files(zone: Storage) -> None:
                 f"The ledger is empty, but the landing zone holds files up to number {files.highest}",
                 zone=zone.url,
                 folder=folder,
-                remedy="set state.url to where this zone's ledger is, or put it back there from a backup; if it is "
-                "lost, `cdc-bridge ledger rebuild CONFIG`; to start over, choose an empty landing zone",
+                remedy=f"set state.url to where this zone's ledger is, or put it back there from a backup; {_LOST}",
             )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -19,6 +20,10 @@ FOLDER = "ledger"
 
 KEPT_AT_LEAST = 1_000
 """Pruning never leaves fewer versions than this behind."""
+
+VERSIONS_AHEAD = 1_000_000
+"""By so many versions a ledger made again begins above the last one that is known of: more than anybody writes between
+two copies, or has claimed in vain without one, so that no number is written twice."""
 
 PUT_BACK = (
     "put the missing or damaged versions back from a backup of the state storage; without one, stop every bridge of "
@@ -56,25 +61,17 @@ def version_numbers(state: Storage) -> list[int]:
 
     A late write of a driver that slept through the pruning of its slot may stand alone, far below the others. It
     belongs to no history and is left out; since pruning keeps :data:`KEPT_AT_LEAST` versions, it is told from a loss by
-    the number of versions above it.
-
-    Raises:
-        LedgerCorruptError: a version between two others is missing.
-    """
-    return kept_and_stray(state)[0]
-
-
-def kept_and_stray(state: Storage) -> tuple[list[int], list[int]]:
-    """As :func:`version_numbers`, and the numbers below them that belong to no history, ascending.
-
-    Strays are such late writes, and what a pruning that was cut off has left between the versions it removed.
+    the number of versions above it, and below a ledger made again by the distance (:data:`VERSIONS_AHEAD`).
 
     Raises:
         LedgerCorruptError: a version between two others is missing.
     """
     numbers = all_version_numbers(state)
     begin = _begin_of_last_run(numbers)
-    if begin and len(numbers) - begin < KEPT_AT_LEAST:
+    # Below a ledger made again stand only versions that drivers of the lost one wrote late, far apart from each other
+    # and from it: the lost one itself is set aside.
+    far_apart = all(above - below > VERSIONS_AHEAD // 2 for below, above in pairwise(numbers[: begin + 1]))
+    if begin and not far_apart and len(numbers) - begin < KEPT_AT_LEAST:
         missing = numbers[begin] - 1
         raise LedgerCorruptError(
             f"Version {missing} of the ledger is missing between {numbers[begin - 1]} and {numbers[begin]}",
@@ -82,7 +79,7 @@ def kept_and_stray(state: Storage) -> tuple[list[int], list[int]]:
             state=state.url,
             remedy=f"{PUT_BACK}; nothing is published until then",
         )
-    return numbers[begin:], numbers[:begin]
+    return numbers[begin:]
 
 
 def all_version_numbers(state: Storage) -> list[int]:

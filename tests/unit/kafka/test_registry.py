@@ -157,7 +157,7 @@ def test_an_unknown_id_is_asked_for_again_only_after_a_while(server: EmbeddedReg
     assert server.requests == ["GET /schemas/ids/1"] * 2
 
 
-@pytest.mark.parametrize("fault", [Fault.DOWN, Fault.ERROR])
+@pytest.mark.parametrize("fault", [Fault.DOWN, Fault.ERROR, Fault.PAGE])
 @pytest.mark.parametrize("kind", list(SchemaIdKind))
 def test_a_registry_that_cannot_be_asked_decides_nothing_and_is_asked_again(
     server: EmbeddedRegistry, fault: Fault, kind: SchemaIdKind
@@ -169,6 +169,40 @@ def test_a_registry_that_cannot_be_asked_decides_nothing_and_is_asked_again(
         registry.avro_schema(schema_id, kind)
 
     server.fault = Fault.NONE
+
+    assert registry.avro_schema(schema_id, kind) == ORDER
+
+
+@pytest.mark.parametrize("garbled", [b"<html>", b"{}", b'[{"artifactId":', b"\xff"])
+def test_a_list_of_references_that_is_none_is_no_answer(
+    server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, garbled: bytes
+) -> None:
+    schema_id = server.register("orders-value", ORDER)
+    registry = Registry(apicurio(server))
+    answer = server.answer
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            server,
+            "answer",
+            lambda method, path, body: (200, garbled) if path.endswith("/references") else answer(method, path, body),
+        )
+        with pytest.raises(RegistryUnavailableError, match="not what a registry answers"):
+            registry.avro_schema(schema_id, SchemaIdKind.CONTENT)
+
+    assert registry.avro_schema(schema_id, SchemaIdKind.CONTENT) == ORDER
+
+
+@pytest.mark.parametrize("kind", [SchemaIdKind.CONFLUENT, SchemaIdKind.CONTENT])
+def test_an_answer_without_a_schema_is_no_answer(
+    server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, kind: SchemaIdKind
+) -> None:
+    schema_id = server.register("orders-value", ORDER)
+    registry = Registry(apicurio(server))
+    empty = {SchemaIdKind.CONFLUENT: b'{"status":"ok"}', SchemaIdKind.CONTENT: b"\xff"}[kind]
+    with monkeypatch.context() as patched:
+        patched.setattr(server, "answer", lambda method, path, body: (200, empty))
+        with pytest.raises(RegistryUnavailableError, match="not what a registry answers"):
+            registry.avro_schema(schema_id, kind)
 
     assert registry.avro_schema(schema_id, kind) == ORDER
 

@@ -18,8 +18,9 @@ from connectors.landing_zone.ledger.state import (
 from tests.unit.landing_zone.ledger_builders import ORDERS, landed, offsets_only, planned, table
 
 DEFECT = (
-    "Remedy: report this as a defect of the bridge and restart it: "
-    "nothing was written, and the batch will be read again"
+    "Remedy: restart the bridge: nothing was written, and the batch is planned anew from where the ledger ends; if it "
+    "stops here again, `cdc-bridge ledger log CONFIG` shows what was recorded last; after an upgrade go back to the "
+    "release before"
 )
 RESTART = "Remedy: set the streaming checkpoint aside and restart, so that reading begins where the ledger ends"
 STATE = LedgerState(

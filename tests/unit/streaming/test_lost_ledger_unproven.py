@@ -23,7 +23,7 @@ from streaming.lifecycle.pausing import Resume
 from streaming.plan import TableOptions
 from streaming.policies import FileFormat
 from streaming.settings import BridgeSettings, settings_of
-from streaming.zones.rebuilding_ledger import needs_person, rebuild_ledger, show_rebuild
+from streaming.zones.rebuilding_ledger import LedgerRebuild, needs_person, rebuild_ledger, show_rebuild, summary_text
 from tests.unit.streaming.landed_shop import row
 from tests.unit.streaming.lost_ledgers import ORDERS, STAMP, World, proofs, some
 from tests.unit.streaming.settings_builder import settings_text
@@ -65,6 +65,11 @@ class TestUnproven:
         assert made.state.topics == {}
         assert {self.why(made, name) for name in made.state.tables} == {"the ledger's copy does not know it"}
         assert made.state.tables["public.orders"].sequence == 3
+        assert summary_text(LedgerRebuild(made, None)) == (
+            f"{len(made.tables)} tables, {len(made.tables)} of them need a person; no copy of the ledger was found, so "
+            "nothing is proven; nothing was written; `cdc-bridge adopt CONFIG --dry-run` shows what the folders prove"
+        )
+        assert "adopt" not in summary_text(LedgerRebuild(made, 7)), "there is a ledger by then"
 
     def test_without_a_copy_a_table_that_no_file_tells_of_is_left_out(self, tmp_path: Path) -> None:
         world = some(tmp_path)
@@ -173,5 +178,6 @@ class TestCommand:
             put_in_place(world.job.state, made.state, Stamp("other", "host", 1, 5_000))
 
     def test_a_zone_that_no_ledger_has_owned(self, tmp_path: Path, settings: BridgeSettings) -> None:
-        with pytest.raises(InvalidZoneError, match="no ledger has ever owned this landing zone"):
+        with pytest.raises(InvalidZoneError, match="no ledger has ever owned this landing zone") as raised:
             rebuild_ledger(settings, look_only=False)
+        assert "`cdc-bridge adopt CONFIG` takes over the tables that another tool has filled" in raised.value.remedy

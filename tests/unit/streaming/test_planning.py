@@ -9,7 +9,7 @@ import pytest
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.errors import OffsetGapError
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets
-from streaming.driver.checkpoint import Checkpoint, CheckpointError, Offsets, Planned, agrees, drainable
+from streaming.driver.checkpoint import Checkpoint, CheckpointError, Offsets, Planned, agrees, drainable, repeatable
 from streaming.driver.planning import TopicGoneError, is_new, plan_batch, planned_topics
 from streaming.driver.startup import settle_checkpoint
 from streaming.plan import BatchPlan
@@ -124,6 +124,23 @@ class TestCheckpoint:
         self, repeated: Offsets | None, expected: bool
     ) -> None:
         assert drainable(repeated, {"orders": {0: (0, 20)}, "lines": {0: (0, 5)}}) is expected
+
+    @pytest.mark.parametrize(
+        ("present", "kept"),
+        [({0: (0, 100)}, True), ({0: (0, 150)}, True), ({0: (0, 99)}, False)],
+        ids=["all of it", "more", "less"],
+    )
+    @pytest.mark.parametrize("drain", [True, False])
+    def test_a_batch_that_ends_above_what_a_topic_made_again_holds_is_not_repeated(
+        self, tmp_path: Path, present: dict[int, tuple[int, int]], kept: bool, drain: bool
+    ) -> None:
+        spark = checkpoint(tmp_path / "c", {0: '{"orders":{"0":100}}'}, first='{"orders":{"0":0}}')
+        settle_checkpoint(spark, state({0: 0}), {"orders": TopicDescription("id-1", present)}, drain=drain)
+        assert spark.folder.exists() is kept
+
+    def test_a_batch_of_a_topic_that_is_gone_is_not_repeated(self) -> None:
+        assert repeatable(None, {})
+        assert not repeatable({"orders": {0: 1}, "lines": {0: 1}}, {"orders": {0: (0, 5)}})
 
     def test_an_unreadable_checkpoint_is_not_used(self, tmp_path: Path) -> None:
         assert checkpoint(tmp_path / "c", {4: "garbage"}, (4,)).next_start() is None

@@ -72,6 +72,51 @@ def test_a_table_that_stands_still_already_does_so_for_this_reason_now(world: Wo
     assert (parked.reason, parked.resume) == ("topic_recreated", {TOPIC: {0: 0}})
 
 
+def test_that_a_letter_of_the_old_topic_has_landed_says_nothing_of_one_of_the_new(world: World) -> None:
+    driver = world.driver()
+    replayed = {TOPIC: {0: ((1, 1),)}, "elsewhere": {0: ((7, 7),)}}
+    driver.ledger.commit(Draft(tables={NAME: replace(world.table, replayed=replayed)}))
+    make_again(world)
+    start(world)
+    assert world.table.replayed == {"elsewhere": {0: ((7, 7),)}}
+
+
+def test_a_cluster_in_which_every_topic_is_another_one_parks_no_table(world: World) -> None:
+    version = world.ledger.version
+    right = dict(world.log.partitions)
+    make_again(world)
+    make_again(world, USERS.topic)
+    with pytest.raises(TopicRecreatedError) as raised:
+        start(world)
+    assert world.ledger.version == version + 1, "the claim, and nothing else"
+    assert (world.table.status, world.ledger.tables[OTHER_NAME].status) == (TableStatus.STREAMING,) * 2
+    assert str(raised.value) == (
+        "none of the 2 topics that Kafka has is the one whose offsets the ledger holds: this is another cluster, or "
+        "all of them were deleted and created again [topic=shop.public.orders, recorded_id=id-shop.public.orders, "
+        "found_id=another, topics=2]. Remedy: check kafka.bootstrap_servers: nothing was changed, and with the right "
+        "cluster the next start goes on. If the cluster was really made anew: start once with kafka.topics naming one "
+        "table's topic alone, which parks that table; then with all of them, which parks the others; and rebuild each "
+        "with `cdc-bridge resync CONFIG TABLE`. Where that is refused, carry its tables with a second bridge: another "
+        "name, landing zone and state, and a snapshot of its own"
+    )
+    world.log.ids.clear()
+    world.log.partitions = right
+    assert start(world).ledger.state.tables[NAME].status is TableStatus.STREAMING
+
+
+def test_a_cluster_that_was_made_anew_is_taken_up_by_one_topic_first(world: World) -> None:
+    make_again(world)
+    make_again(world, USERS.topic)
+    driver = world.driver()
+    park_recreated(driver.ledger, world.log.describe([TOPIC]))
+    assert (world.table.status, world.ledger.tables[OTHER_NAME].status) == (TableStatus.PARKED, TableStatus.STREAMING)
+    start(world).drain()
+    assert {table.status for table in world.ledger.tables.values()} == {TableStatus.PARKED}
+    world.ask()
+    world.live()
+    assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+
 def test_a_topic_with_another_name_than_its_table_stops_the_job(world: World) -> None:
     other = Table("shop.elsewhere", "users")
     world.send(other.create(row(5), 50))

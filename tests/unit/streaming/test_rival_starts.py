@@ -63,8 +63,8 @@ def test_a_zone_whose_ledger_is_lost_gets_no_other_one_even_if_it_has_no_file_ye
     assert str(caught.value) == (
         "The landing zone belongs to the ledger L1 of source shop, and there is none in the state storage "
         "[zone=memory:///zone, file=_cdc_bridge_owner.json]. Remedy: set state.url to where that ledger is, or put it "
-        "back there from a backup; if it is lost, `cdc-bridge ledger rebuild CONFIG`; to start over, choose an empty "
-        "landing zone"
+        "back there from a backup; if it is lost, `cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, or if "
+        "another tool has filled the zone, `cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
     )
     assert state.files == {}
     make_ledger_again(zone, state, look_only=False, now_ms=lambda: NOON_MS, threads=1)

@@ -165,6 +165,20 @@ class TestDropped:
         assert shop.stop() == ("zone:table_reset", {ORDERS.topic: {0: 1}}, None)
         assert shop.state().dropped is not None
 
+    @pytest.mark.parametrize("back", [True, False])
+    @pytest.mark.parametrize("reason", ["topic_recreated", "ledger_rebuilt", "not_adopted"])
+    def test_events_that_nobody_can_read_again_are_not_forgotten_over_it(
+        self, tmp_path: Path, reason: str, back: bool
+    ) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5), *([ORDERS.create(row(2), 30)] if back else []))
+        parked = Parked(reason, "m", "r", ORDERS.topic, 0, 0, resume={ORDERS.topic: {0: 0}})
+        stopped = msgspec.structs.replace(shop.state(), status=TableStatus.PARKED, parked=parked)
+        shop.job.ledger.commit(Draft(tables={TABLE: stopped}))
+        shop.land(drop_orders(20))
+        assert shop.stop() == (reason, {ORDERS.topic: {0: 0}}, None)
+        assert shop.state().dropped is not None
+
     def test_a_snapshot_begins_with_drops_that_mean_nothing(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, on_drop=OnDrop.DROP)
         first = ddl("DROP TABLE IF EXISTS `orders`", ("DROP", "orders"), pos=5, snapshot="true")
