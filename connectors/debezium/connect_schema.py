@@ -14,6 +14,7 @@ import msgspec
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.record_schema import MAX_DEPTH, MAX_FIELDS, RecordSchema
 from connectors.debezium.schema import ConnectType, Field
+from connectors.json_errors import DECODE_ERRORS
 
 _TYPES = {kind.value: kind for kind in ConnectType} | {"float": ConnectType.FLOAT32, "double": ConnectType.FLOAT64}
 
@@ -30,7 +31,7 @@ def row_schema_of(schema_json: bytes | str | Mapping[str, Any]) -> RecordSchema:
     if isinstance(schema_json, (bytes, str)):
         try:
             schema_json = msgspec.json.decode(schema_json)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except DECODE_ERRORS as error:
             _refuse(f"is not JSON: {error}")
     return RecordSchema(_Reader().field(schema_json, "", ()))
 

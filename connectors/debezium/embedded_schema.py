@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import msgspec
 
 from connectors.debezium.connect_schema import row_schema_of
-from connectors.debezium.json_probe import DECODE_ERRORS
 from connectors.debezium.record_schema import RecordSchema
+from connectors.json_errors import DECODE_ERRORS
 
 _OPENING = re.compile(rb'\{"([^"\\]+)":')
 _WRAPPING = (b"schema", b"payload")

@@ -19,6 +19,7 @@ from connectors.debezium.events import BadRecord, Decoded, RawRecords
 from connectors.debezium.headers import merge_runs
 from connectors.debezium.verdicts import BadReason
 from connectors.errors import BridgeError
+from connectors.raised import raised_at
 
 _log = logging.getLogger(__name__)
 
@@ -53,8 +54,9 @@ def isolated(decode: Callable[[RawRecords], Decoded], records: RawRecords) -> De
             failed += 1
             if failed > MOST_SET_ASIDE:
                 raise
-            _log.exception(
-                "Reading a record failed in a way that is not foreseen",
+            _log.error(
+                "Reading a record failed in a way that is not foreseen: %s",
+                raised_at(error),
                 extra={"facts": {"topic": part.topic, "partition": part.partition, "offset": int(part.offsets[0])}},
             )
             found.bad.append(_bad(part, error))

@@ -21,13 +21,14 @@ from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Int64s, SkipReason
 from connectors.debezium.flattened import is_metadata
 from connectors.debezium.json_layout import EnvelopeLayout, FlattenedLayout
-from connectors.debezium.json_probe import DECODE_ERRORS, origin_of, rejection
+from connectors.debezium.json_probe import origin_of, rejection
 from connectors.debezium.learned_rows import learned_groups
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.origin import Origin, RecordForm
 from connectors.debezium.record_key import RecordKeys
 from connectors.debezium.schema import ConnectType, Field
 from connectors.debezium.verdicts import BadReason, Rejection, Verdicts
+from connectors.json_errors import DECODE_ERRORS
 
 DOCUMENT_FIELDS = (
     Field("_id", ConnectType.STRING, optional=False, semantic=semantics.JSON),

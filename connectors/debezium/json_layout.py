@@ -15,12 +15,12 @@ from connectors.debezium.event_group import EventGroup, NoImages, absent_column,
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.flattened import first_present, metadata_fields, operations, topic_table
 from connectors.debezium.json_members import Member
-from connectors.debezium.json_probe import DECODE_ERRORS
 from connectors.debezium.json_structs import RowStruct
 from connectors.debezium.origin import Origin
 from connectors.debezium.physical import Images, Physical
 from connectors.debezium.schema import Field
 from connectors.debezium.source_block import name_fields, position_members, tables_of
+from connectors.json_errors import DECODE_ERRORS
 
 
 class JsonImages:

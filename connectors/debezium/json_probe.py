@@ -11,8 +11,7 @@ from connectors.debezium.events import SkipReason
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.origin import Origin, RecordForm, envelope_origin, flattened_origin, form_of
 from connectors.debezium.verdicts import BadReason, Rejection
-
-DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+from connectors.json_errors import DECODE_ERRORS
 
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 

@@ -10,7 +10,7 @@ import numpy as np
 from connectors.debezium.event_group import EventGroup, NoImages
 from connectors.debezium.events import Int64s
 from connectors.debezium.flattened import DELETED, is_metadata, metadata_field, operations
-from connectors.debezium.json_probe import DECODE_ERRORS, rejection
+from connectors.debezium.json_probe import rejection
 from connectors.debezium.learned import PlainImages, PlainRow, learn
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.origin import Origin, RecordForm
@@ -18,6 +18,7 @@ from connectors.debezium.physical import Images
 from connectors.debezium.record_key import RecordKeys
 from connectors.debezium.source_block import fits, position_members
 from connectors.debezium.verdicts import BadReason, Verdicts
+from connectors.json_errors import DECODE_ERRORS
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 

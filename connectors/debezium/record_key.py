@@ -19,7 +19,7 @@ from connectors.debezium.embedded_schema import EmbeddedSchemas
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.events import Int64s
 from connectors.debezium.framing import Framed
-from connectors.debezium.json_probe import DECODE_ERRORS, rejection
+from connectors.debezium.json_probe import rejection
 from connectors.debezium.json_structs import RowStruct
 from connectors.debezium.physical import Physical, plain
 from connectors.debezium.record_schema import RecordSchema
@@ -27,6 +27,7 @@ from connectors.debezium.schema import Field
 from connectors.debezium.values import physical_type
 from connectors.debezium.verdicts import BadReason, Rejection
 from connectors.debezium.wire import SchemaId
+from connectors.json_errors import DECODE_ERRORS
 
 NO_KEY = -1
 UNREADABLE = -2

@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 
 from connectors.debezium.events import SnapshotKind
-from connectors.debezium.json_probe import DECODE_ERRORS
 from connectors.debezium.position import positions
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.source_block import database_field, fits, position_members, snapshot_kinds
 from connectors.debezium.table_change import TableChange, TableChangeKind
+from connectors.json_errors import DECODE_ERRORS
 
 LONGEST_STATEMENT = 300
 """Characters of a statement that are kept."""

@@ -16,6 +16,7 @@ from connectors.debezium.clock import times_of_text
 from connectors.debezium.converted import Column, Converted
 from connectors.debezium.iso_text import instants, iso_dates, local_timestamps
 from connectors.debezium.options import OutOfRange
+from connectors.json_errors import DECODE_ERRORS
 
 _INFINITY = {"POSITIVE_INFINITY": "infinity", "NEGATIVE_INFINITY": "-infinity"}
 
@@ -60,7 +61,7 @@ def finer_than_micros(text: str) -> bool:
     """Whether a struct's fraction of a second has digits below the microsecond; not of what is no such struct."""
     try:
         parts = _components.decode(text)
-    except msgspec.DecodeError:
+    except DECODE_ERRORS:
         return False
     return bool((parts.picoseconds or 0) % 1_000_000 or (parts.nanos or 0) % 1000)
 
@@ -74,7 +75,7 @@ def _written(text: str, write: Callable[[_Components], str]) -> str:
     try:
         parts = _components.decode(text)
         return _INFINITY[parts.special_value] if parts.special_value is not None else write(parts)
-    except (msgspec.DecodeError, KeyError, TypeError):
+    except (*DECODE_ERRORS, KeyError, TypeError):
         return text
 
 

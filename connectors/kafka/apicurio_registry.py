@@ -11,6 +11,7 @@ from urllib.parse import quote
 import msgspec
 import urllib3
 
+from connectors.json_errors import DECODE_ERRORS
 from connectors.kafka.avro_references import inline_references
 from connectors.kafka.registry_answers import AbsentError, garbled, no_answer, refusal, unusable_file
 from connectors.kafka.registry_config import RegistryConfig
@@ -78,7 +79,7 @@ class ApicurioSchemas:
             listed = msgspec.json.decode(self._get(path), type=list[_Reference])
         except AbsentError:  # an old server, which knows no references
             return found
-        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+        except DECODE_ERRORS as problem:
             raise garbled(str(problem), self._url) from problem
         for reference in listed:
             if reference not in found:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import msgspec
 from confluent_kafka import KafkaError, KafkaException, Message
 
+from connectors.json_errors import DECODE_ERRORS
 from connectors.kafka.clients import Connection
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, SignalRefusedError
@@ -192,7 +193,7 @@ def _values(config: KafkaConfig, topic: str, partition: int, start: int, end: in
 def _document(value: bytes) -> dict[str, object]:
     try:
         document = msgspec.json.decode(value)
-    except msgspec.DecodeError:
+    except DECODE_ERRORS:
         return {}
     if not isinstance(document, dict):
         return {}
@@ -208,7 +209,7 @@ def _id_of(value: bytes) -> object:
 def _notification(value: bytes) -> Notification | None:
     document = _document(value)
     aggregate, progress = document.get("aggregate_type"), document.get("type")
-    if aggregate not in (INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT) or progress not in set(SnapshotProgress):
+    if aggregate not in (INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT) or progress not in list(SnapshotProgress):
         return None
     details = document.get("additional_data")
     moment = document.get("timestamp")

@@ -113,7 +113,7 @@ class Footer:
             )
         except KeyError as error:
             raise _unreadable(f"its footer has no {PREFIX}{error.args[0]}", file) from error
-        except (ValueError, msgspec.MsgspecError) as error:
+        except (ValueError, RecursionError, msgspec.MsgspecError) as error:
             raise _unreadable(f"its footer cannot be read: {error}", file) from error
 
 

@@ -256,7 +256,7 @@ def check_metadata(zone: Storage, path: str, table: str, expected: bytes) -> Non
 def _json(body: bytes) -> object:
     try:
         document: object = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return document
 

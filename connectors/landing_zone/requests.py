@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from connectors.json_errors import DECODE_ERRORS
 from connectors.landing_zone.errors import PathNotFoundError
 from connectors.landing_zone.storage.protocol import Storage
 
@@ -116,7 +117,7 @@ def waiting(state: Storage) -> Waiting:
             requests.append(msgspec.json.decode(state.read(entry.path), type=Request))
         except PathNotFoundError:
             continue  # withdrawn since the box was listed
-        except msgspec.DecodeError:
+        except DECODE_ERRORS:
             unreadable.append(entry.path)
     return Waiting(tuple(requests), tuple(unreadable))
 

@@ -9,12 +9,16 @@ from connectors.source_database.database import SourceDatabase
 _VARIABLES = """
 SHOW GLOBAL VARIABLES WHERE Variable_name IN (
     'log_bin', 'binlog_format', 'binlog_row_image', 'binlog_row_value_options', 'server_id',
-    'binlog_expire_logs_seconds', 'expire_logs_days'
+    'binlog_expire_logs_seconds', 'expire_logs_days', 'log_bin_compress'
 )
 """
 _UNREADABLE_COLUMNS = """
-SELECT CONCAT(table_schema, '.', table_name, '.', column_name) AS name FROM information_schema.columns
- WHERE data_type = 'inet6' ORDER BY 1
+SELECT CONCAT(table_schema, '.', table_name, '.', column_name) AS name,
+       data_type IN ('inet4', 'inet6') AS unparsed
+  FROM information_schema.columns
+ WHERE data_type IN ('inet4', 'inet6')
+    OR (data_type NOT IN ('enum', 'set') AND LOCATE('COMPRESSED*/', column_type) > 0)
+ ORDER BY 1
 """
 _DAY = 24 * 3600
 
@@ -26,6 +30,7 @@ class BinaryLog:
     Attributes:
         value_options: ``PARTIAL_JSON`` where JSON is logged in part; empty otherwise.
         expires_seconds: after which files are removed; 0 keeps them for ever, None where it is not told.
+        compressed: MariaDB's ``log_bin_compress``.
     """
 
     on: bool
@@ -34,6 +39,20 @@ class BinaryLog:
     value_options: str
     server_id: int
     expires_seconds: int | None
+    compressed: bool = False
+
+
+@dataclass(frozen=True)
+class UnreadableColumns:
+    """Columns anywhere on the server that end the connector, captured or not, as ``database.table.column``.
+
+    Attributes:
+        addresses: of type ``inet4`` or ``inet6``: the connector can't parse how their tables were made.
+        compressed: MariaDB's ``COMPRESSED``: the connector can't read the log from the first change of such a table on.
+    """
+
+    addresses: tuple[str, ...] = ()
+    compressed: tuple[str, ...] = ()
 
 
 def binary_log(database: SourceDatabase) -> BinaryLog:
@@ -52,9 +71,13 @@ def binary_log(database: SourceDatabase) -> BinaryLog:
         value_options=found.get("binlog_row_value_options", ""),
         server_id=int(found.get("server_id", "0")),
         expires_seconds=expires,
+        compressed=found.get("log_bin_compress", "OFF").upper() in ("ON", "1"),
     )
 
 
-def unreadable_columns(database: SourceDatabase) -> tuple[str, ...]:
-    """Columns anywhere on the server that this user sees and at which the connector fails, captured or not."""
-    return tuple(str(row["name"]) for row in database.query(_UNREADABLE_COLUMNS))
+def unreadable_columns(database: SourceDatabase) -> UnreadableColumns:
+    """Those that this user sees; raises as every query."""
+    rows = [(str(row["name"]), bool(int(str(row["unparsed"])))) for row in database.query(_UNREADABLE_COLUMNS)]
+    return UnreadableColumns(
+        tuple(name for name, unparsed in rows if unparsed), tuple(name for name, unparsed in rows if not unparsed)
+    )

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from connectors.errors import BridgeError
 from connectors.landing_zone.layout import SCRATCH_PAD
-from connectors.landing_zone.ledger.owner import Owner, ensure_no_foreign_files, read_owner
+from connectors.landing_zone.ledger.owner import LOST_LEDGER, Owner, ensure_no_foreign_files, read_owner
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.location import StorageLocation, adls_root
 from connectors.landing_zone.storage.proof import Traceless, proofs
@@ -131,7 +131,7 @@ def check_owner(zone: Storage, state: LedgerState) -> Iterator[Check]:
         yield problem(
             "owner",
             f"the landing zone belongs to the ledger {owner.ledger_id} of source {owner.source}; {own}",
-            "set state.url to where that ledger is, or choose an empty landing zone",
+            f"set state.url to where that ledger is, or put it back there from a backup; {LOST_LEDGER}",
         )
 
 

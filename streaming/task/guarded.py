@@ -21,6 +21,7 @@ from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.storage.protocol import Storage
+from connectors.raised import raised_at
 from streaming.landing.land import TableLander
 from streaming.landing.places import places
 from streaming.landing.rows import OrderedRows
@@ -99,17 +100,16 @@ class GuardedLander:
         """Begin anew with a lander that lands nothing, if the error is one that the rows have set off."""
         if isinstance(error, _NOT_OF_THE_ROWS) or self._refused or not self._firsts:
             raise error
-        _log.error("Landing %s failed in a way that is not foreseen", self._table, exc_info=error)
+        _log.error("Landing %s failed in a way that is not foreseen: %s", self._table, raised_at(error))
         self._refused = True
         self._lander.abandon()
         self._lander = self._begin()
         firsts = list(self._firsts.values())
-        told = f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
         stop = Stop.at(
             firsts[0],
             0,
             "unexpected",
-            f"landing the table's events failed in a way that the bridge does not foresee: {told}",
+            f"landing the table's events failed in a way that the bridge does not foresee: {raised_at(error)}",
             "report this message with the table's columns; if an option of the table (a cast, an added column) is at "
             "fault, change it and restart the bridge; then `cdc-bridge resume CONFIG TABLE`",
         )

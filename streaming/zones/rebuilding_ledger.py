@@ -16,6 +16,7 @@ from rich.text import Text
 
 from connectors.landing_zone.errors import LedgerCorruptError, LedgerWholeError
 from connectors.landing_zone.ledger.apply import Stamp
+from connectors.landing_zone.ledger.copying import has_newer_copy
 from connectors.landing_zone.ledger.history import versions
 from connectors.landing_zone.ledger.lost import RebuiltLedger, rebuilt_ledger
 from connectors.landing_zone.ledger.lost_table import FoundTable, Proof
@@ -114,6 +115,8 @@ def require_lost(zone: Storage, state: Storage, *, threads: int = THREADS) -> No
     if head.version == 0:
         return
     require_own(zone, state, head)
+    if has_newer_copy(zone, head):
+        return
     try:
         for _ in versions(state, threads=threads):
             pass

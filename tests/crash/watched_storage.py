@@ -8,7 +8,7 @@ from pathlib import Path
 
 from connectors.landing_zone.layout import METADATA_FILE, SCRATCH_PAD
 from connectors.landing_zone.ledger import version_file
-from connectors.landing_zone.ledger.log import SNAPSHOT_COPY
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.storage.protocol import Entry, Storage
 from tests.crash.kills import AtRequest, Kill, die
 from tests.crash.steps import Step, StepBoard

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import RawRecords
-from connectors.landing_zone.ledger.log import SNAPSHOT_COPY
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.owner import OWNER_FILE
 from streaming.driver.beginning import Beginning
 from streaming.settings.kafka import Starting

@@ -1,4 +1,4 @@
-"""When the copy of the ledger's state in the zone is written anew: what a lost ledger is made again from.
+"""The copy of the ledger's state in the zone, which a lost ledger is made again from; when it is written anew.
 
 Each landing file says itself how far its table has come, so the copy may lie behind in that. It may not in anything
 that no file says: which topics, partitions and tables there are, in which state, and what people and policies have
@@ -7,12 +7,41 @@ decided. So it follows whenever one of these changes, and now and then.
 
 from __future__ import annotations
 
+import msgspec
 from msgspec.structs import replace
 
+from connectors.json_errors import DECODE_ERRORS
+from connectors.landing_zone.errors import PathNotFoundError
 from connectors.landing_zone.ledger.state import LedgerState, TableState, Version
+from connectors.landing_zone.storage.protocol import Storage
+
+SNAPSHOT_COPY = "_cdc_bridge_snapshot.json"
+"""In the zone's root: the whole state some versions ago."""
 
 COPY_EVERY_MS = 3_600_000
 """A copy that lies further behind is written anew with the next version."""
+
+
+def read_copy(zone: Storage) -> LedgerState | None:
+    """The copy in the zone, whosesoever ledger it is of; None if there is none, or none that can be read.
+
+    Raises:
+        Transient: the storage failed.
+    """
+    try:
+        return msgspec.json.decode(zone.read(SNAPSHOT_COPY), type=LedgerState)
+    except (PathNotFoundError, *DECODE_ERRORS):
+        return None
+
+
+def has_newer_copy(zone: Storage, head: LedgerState) -> bool:
+    """Whether the zone's copy is of a version of this ledger that comes after ``head``.
+
+    Raises:
+        Transient: the storage failed.
+    """
+    copy = read_copy(zone)
+    return copy is not None and copy.ledger_id == head.ledger_id and copy.version > head.version
 
 
 def changes_ground(version: Version, before: LedgerState, after: LedgerState) -> bool:

@@ -22,11 +22,12 @@ from connectors.landing_zone.errors import (
     EarlierAttemptError,
     FencedError,
     InvalidDraftError,
+    LedgerBehindError,
     LedgerCorruptError,
     PathNotFoundError,
 )
 from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, commit_version
-from connectors.landing_zone.ledger.copying import COPY_EVERY_MS, changes_ground
+from connectors.landing_zone.ledger.copying import COPY_EVERY_MS, SNAPSHOT_COPY, changes_ground, has_newer_copy
 from connectors.landing_zone.ledger.draft import Draft, check
 from connectors.landing_zone.ledger.history import rebuild
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState, Version
@@ -40,9 +41,6 @@ from connectors.landing_zone.ledger.version_file import (
     version_numbers,
 )
 from connectors.landing_zone.storage.protocol import Storage
-
-SNAPSHOT_COPY = "_cdc_bridge_snapshot.json"
-"""In the zone's root: the whole state some versions ago, for whoever has lost the ledger (:mod:`.copying`)."""
 
 CLAIM_ATTEMPTS = 10
 
@@ -88,7 +86,7 @@ class Ledger:
         Args:
             state: storage that every possible driver shares; the versions are in its folder ``ledger``.
             now_ms: wall clock, milliseconds since 1970; for people and pruning only.
-            zone: gets copies of the state (:data:`SNAPSHOT_COPY`); None for no copies.
+            zone: gets copies of the state (:mod:`.copying`); None for no copies.
             sleep: waits so many seconds before a request is repeated.
 
         Raises:
@@ -110,9 +108,11 @@ class Ledger:
 
         Raises:
             FencedError: others claimed it again and again meanwhile, or this driver slept until its slot was pruned.
+            LedgerBehindError: the zone has the copy of a newer version; nothing was written.
             Transient: it is not known whether the claim was written; claim again.
         """
         for _ in range(CLAIM_ATTEMPTS):
+            self._require_newest()
             version = claim_version(self._state, self._stamp(writer, host), new_id=str(uuid.uuid4()))
             pass_failpoint(Failpoint.CLAIM_BEFORE)
             if self._put(version):
@@ -180,6 +180,22 @@ class Ledger:
         self._state = replace(self._state, pending=pending)
         return self._state
 
+    def _require_newest(self) -> None:
+        zone = self._zone
+        if zone is None or not persist(lambda: has_newer_copy(zone, self._state), sleep=self._sleep):
+            return
+        # Another driver may have gone on since the head was read.
+        self._state = persist(lambda: _head(self._storage), sleep=self._sleep)
+        if persist(lambda: has_newer_copy(zone, self._state), sleep=self._sleep):
+            raise LedgerBehindError(
+                f"The ledger ends at version {self._state.version}, but the landing zone holds the copy of a newer one",
+                state=self._storage.url,
+                zone=zone.url,
+                file=SNAPSHOT_COPY,
+                remedy="an older ledger was put back: set state.url to the newest one; if it is lost, "
+                "`cdc-bridge ledger rebuild CONFIG`",
+            )
+
     def _stamp(self, writer: str, host: str) -> Stamp:
         self._attempt += 1
         return Stamp(writer, host, self._attempt, self._now_ms())
@@ -206,6 +222,8 @@ class Ledger:
 
     def _copy(self, zone: Storage, written_ms: int) -> None:
         try:
+            if has_newer_copy(zone, self._state):
+                return  # This driver has slept, and another one has gone on: the next request tells.
             zone.put(SNAPSHOT_COPY, encode(self._state))
         except Transient as error:
             _log.warning("the copy of the ledger's state was not written, the next version's will be: %s", error)

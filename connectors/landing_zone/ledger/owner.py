@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from connectors.json_errors import DECODE_ERRORS
 from connectors.landing_zone.errors import InvalidZoneError, LedgerBehindError, PathNotFoundError, ZoneOwnedError
 from connectors.landing_zone.layout import SCHEMA_SUFFIX
 from connectors.landing_zone.published import published_files
@@ -17,10 +18,11 @@ from connectors.landing_zone.storage.protocol import Storage
 
 OWNER_FILE = "_cdc_bridge_owner.json"
 
-_LOST = (
+LOST_LEDGER = (
     "if it is lost, `cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, or if another tool has filled the "
     "zone, `cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
 )
+"""What to do where the state storage does not have the zone's ledger."""
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -40,7 +42,7 @@ def read_owner(zone: Storage) -> Owner | None:
         return msgspec.json.decode(zone.read(OWNER_FILE), type=Owner)
     except PathNotFoundError:
         return None
-    except msgspec.DecodeError as error:
+    except DECODE_ERRORS as error:
         raise InvalidZoneError(
             f"The owner file of the landing zone cannot be read: {error}",
             zone=zone.url,
@@ -87,7 +89,7 @@ def ensure_unowned(zone: Storage) -> None:
             "the state storage",
             zone=zone.url,
             file=OWNER_FILE,
-            remedy=f"set state.url to where that ledger is, or put it back there from a backup; {_LOST}",
+            remedy=f"set state.url to where that ledger is, or put it back there from a backup; {LOST_LEDGER}",
         )
 
 
@@ -105,7 +107,7 @@ def ensure_no_foreign_files(zone: Storage) -> None:
                 f"The ledger is empty, but the landing zone holds files up to number {files.highest}",
                 zone=zone.url,
                 folder=folder,
-                remedy=f"set state.url to where this zone's ledger is, or put it back there from a backup; {_LOST}",
+                remedy=f"set state.url to where this zone's ledger is, or put it back there from a backup; {LOST_LEDGER}",
             )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from connectors.landing_zone.errors import LedgerCorruptError, LedgerWholeError, PathNotFoundError
 from connectors.landing_zone.ledger.apply import Stamp, claim_version
+from connectors.landing_zone.ledger.copying import read_copy
 from connectors.landing_zone.ledger.history import rebuild
-from connectors.landing_zone.ledger.log import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.ledger.version_file import FOLDER, all_version_numbers, encode, path_of
 from connectors.landing_zone.storage.protocol import Storage
@@ -25,7 +23,7 @@ def newest_copy(zone: Storage, state: Storage, ledger_id: str) -> LedgerState | 
         LedgerFormatError: a newer release has written the ledger.
         Transient: a storage failed.
     """
-    found = [one for one in (_last_readable(state), _zone_copy(zone)) if one is not None]
+    found = [one for one in (_last_readable(state), read_copy(zone)) if one is not None]
     return max((one for one in found if one.ledger_id == ledger_id), key=lambda one: one.version, default=None)
 
 
@@ -65,10 +63,3 @@ def _last_readable(state: Storage) -> LedgerState | None:
         except (LedgerCorruptError, PathNotFoundError):
             continue
     return None
-
-
-def _zone_copy(zone: Storage) -> LedgerState | None:
-    try:
-        return msgspec.json.decode(zone.read(SNAPSHOT_COPY), type=LedgerState)
-    except (PathNotFoundError, msgspec.DecodeError):
-        return None

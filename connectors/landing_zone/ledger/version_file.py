@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import msgspec
 
+from connectors.json_errors import DECODE_ERRORS
 from connectors.landing_zone.errors import LedgerCorruptError, LedgerFormatError, PathNotFoundError, StorageError
 from connectors.landing_zone.ledger.state import FORMAT, LedgerState, Version
 from connectors.landing_zone.storage.protocol import Storage
@@ -102,7 +103,7 @@ def read_version(state: Storage, number: int) -> Version:
         if written_in > FORMAT:
             raise _too_new(state, number, written_in)
         version = _VERSION.decode(body)
-    except msgspec.DecodeError as error:
+    except DECODE_ERRORS as error:
         raise _unreadable(state, number, str(error)) from error
     if version.version != number or version.based_on != number - 1:
         raise _unreadable(state, number, f"it says it is version {version.version}, based on {version.based_on}")

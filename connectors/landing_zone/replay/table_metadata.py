@@ -117,7 +117,7 @@ def parse_metadata(body: bytes, path: str) -> TableMetadata:
     """
     try:
         document = json.loads(body.decode("utf-8-sig"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidZoneError(
             f"the table's metadata is not valid JSON: {error}",
             remedy="put every text value in quotes (the value of fileDetectionStrategy too) and double each backslash",

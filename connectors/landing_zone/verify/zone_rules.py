@@ -65,7 +65,7 @@ def _check_partner_events(storage: Storage, entry: Entry) -> Iterator[Finding]:
         document = json.loads(storage.read(entry.path).decode("utf-8-sig"))
     except PathNotFoundError:
         return
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = f"the events file is not valid JSON: {error}"
         yield problem(Rule.PARTNER_EVENTS, None, entry.path, message, "write it anew, or delete it: it is optional")
         return

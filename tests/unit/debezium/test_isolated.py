@@ -44,6 +44,16 @@ def test_all_other_records_of_the_batch_are_decoded() -> None:
     assert (decoded.bad[0].key, decoded.bad[0].headers) == (b'{"id":3}', (("h", b"x"),))
 
 
+def test_the_log_says_where_in_the_code_it_failed_and_nothing_of_the_row(caplog: pytest.LogCaptureFixture) -> None:
+    isolated(failing_on(3, error=ValueError("4111-1111-1111-1111")), sent(5))
+
+    (line,) = caplog.records
+    assert line.getMessage().startswith("Reading a record failed in a way that is not foreseen: ValueError at ")
+    assert line.getMessage().endswith(" decode")
+    assert line.exc_info is None
+    assert "4111" not in caplog.text
+
+
 def test_a_fault_of_the_bridge_stops_it_before_everything_is_set_aside() -> None:
     every = range(MOST_SET_ASIDE + 1)
     with pytest.raises(AttributeError):

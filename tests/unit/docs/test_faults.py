@@ -38,6 +38,7 @@ CASES = {
         "clock jumps back",
         "version of the ledger is half written",
         "snapshot of the ledger is corrupt",
+        "An older ledger is put back",
         "The ledger is deleted",
         "Ledger and checkpoint are deleted",
     ),

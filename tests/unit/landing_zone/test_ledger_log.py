@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.draft import Draft
-from connectors.landing_zone.ledger.log import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.state import LedgerState, TopicOffsets, Version, VersionKind
 from connectors.landing_zone.ledger.version_file import read_version
 from tests.unit.landing_zone.ledger_builders import (

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from connectors.landing_zone.ledger.apply import Stamp
-from connectors.landing_zone.ledger.log import SNAPSHOT_COPY
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.lost import RebuiltLedger, rebuilt_ledger
 from connectors.landing_zone.ledger.lost_table import Proof
 from connectors.landing_zone.ledger.owner import ensure_owner

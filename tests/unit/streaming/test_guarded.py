@@ -69,9 +69,9 @@ def test_an_unforeseen_error_parks_the_table_before_the_batch(
     assert (result.file, result.events, parked.skipped, lander.left_out) == (None, 4, 4, [])
     assert (result.state.status, result.state.sequence) == (TableStatus.PARKED, 0)
     assert parked.message.startswith(
-        f"landing the table's events failed in a way that the bridge does not foresee: {type(error).__name__}: "
+        f"landing the table's events failed in a way that the bridge does not foresee: {type(error).__name__} at "
     )
-    assert parked.message.endswith(str(error).splitlines()[0])
+    assert "no room" not in parked.message, "what an error says may quote a row, and the status page shows the message"
     assert parked.remedy == (
         "report this message with the table's columns; if an option of the table (a cast, an added column) is at "
         "fault, change it and restart the bridge; then `cdc-bridge resume CONFIG TABLE`"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.draft import Draft
-from connectors.landing_zone.ledger.log import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.lost_table import Proof
 from connectors.landing_zone.ledger.state import LedgerState, TableStatus
 from connectors.landing_zone.ledger.version_file import encode

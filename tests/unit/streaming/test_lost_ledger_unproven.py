@@ -13,7 +13,7 @@ from rich.console import Console
 
 from connectors.landing_zone.errors import InvalidZoneError, LedgerWholeError
 from connectors.landing_zone.ledger.apply import Stamp
-from connectors.landing_zone.ledger.log import SNAPSHOT_COPY
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.lost import RebuiltLedger, rebuilt_ledger
 from connectors.landing_zone.ledger.lost_table import Proof
 from connectors.landing_zone.ledger.remains import put_in_place

@@ -1,0 +1,93 @@
+"""The copy of the ledger's state in the zone: it never goes back, and an older ledger that was put back is noticed."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from connectors.landing_zone.errors import LedgerBehindError
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
+from connectors.landing_zone.ledger.state import LedgerState
+from streaming.zones.rebuilding_ledger import make_ledger_again
+from tests.unit.landing_zone.ledger_builders import batch, noon, offsets_only, opened
+from tests.unit.landing_zone.memory_storage import Disk, Fault, MemoryStorage, Request
+
+
+def copied(zone: MemoryStorage) -> LedgerState:
+    return msgspec.json.decode(zone.files[SNAPSHOT_COPY], type=LedgerState)
+
+
+def test_an_older_ledger_that_was_put_back_is_not_claimed_and_nothing_is_written() -> None:
+    state, zone = MemoryStorage(), MemoryStorage()
+    opened(state, zone=zone).claim("run-1", "host")
+    older = dict(state.files)
+    opened(state, zone=zone).claim("run-2", "host")
+    state.files.clear()
+    state.files.update(older)
+    copy = zone.files[SNAPSHOT_COPY]
+
+    with pytest.raises(LedgerBehindError) as caught:
+        opened(state, zone=zone).claim("run-3", "host")
+
+    assert str(caught.value) == (
+        "The ledger ends at version 1, but the landing zone holds the copy of a newer one "
+        "[state=memory:///zone, zone=memory:///zone, file=_cdc_bridge_snapshot.json]. Remedy: an older ledger was put "
+        "back: set state.url to the newest one; if it is lost, `cdc-bridge ledger rebuild CONFIG`"
+    )
+    assert (state.files, zone.files[SNAPSHOT_COPY]) == (older, copy)
+
+
+def test_an_older_ledger_that_was_put_back_is_made_again_from_the_copy() -> None:
+    state, zone = MemoryStorage(), MemoryStorage()
+    ledger = opened(state, zone=zone)
+    owner = ledger.claim("run-1", "host")
+    zone.disk.write("_cdc_bridge_owner.json", b'{"ledger_id": "%s", "source": "shop"}' % owner.ledger_id.encode())
+    older = dict(state.files)
+    ledger.commit(batch(1, 0, 3))
+    ledger.confirm(ledger.state.pending)
+    state.files.clear()
+    state.files.update(older)
+
+    done = make_ledger_again(zone, state, look_only=False, now_ms=noon, threads=1)
+
+    assert done.rebuilt.copied == 2
+    opened(state, zone=zone).claim("run-2", "host")
+    assert copied(zone).ledger_id == owner.ledger_id
+
+
+def test_a_driver_that_starts_while_another_goes_on_claims_after_what_that_one_has_written() -> None:
+    state, zone = MemoryStorage(), MemoryStorage()
+    running = opened(state, zone=zone)
+    running.claim("run-1", "host")
+    starting = opened(state, zone=zone)
+    running.commit(batch(1, 0, 3))
+    assert copied(zone).version == 2, "newer than what the starting one has read"
+
+    assert starting.claim("run-2", "host").version == 3
+
+
+def test_a_driver_that_slept_leaves_the_copy_of_the_one_that_went_on() -> None:
+    state, disk = MemoryStorage(), Disk()
+    asleep: list[str] = []
+
+    def sleep_before_the_copy(request: Request) -> Fault | None:
+        if asleep and request.method == "read" and request.path == SNAPSHOT_COPY:
+            opened(state, zone=MemoryStorage(disk)).claim(asleep.pop(), "other host")
+        return None
+
+    ledger = opened(state, zone=MemoryStorage(disk, sleep_before_the_copy))
+    ledger.claim("run-1", "host")
+    asleep.append("run-2")
+    ledger.commit(batch(1, 0, 3))
+
+    assert copied(MemoryStorage(disk)).writer == "run-2"
+    assert copied(MemoryStorage(disk)).version == 3
+
+
+def test_the_copy_of_another_ledger_stops_no_claim() -> None:
+    zone = MemoryStorage()
+    other = opened(MemoryStorage(), zone=zone)
+    other.claim("run-1", "host")
+    other.commit(offsets_only(0, 1))
+
+    assert opened(MemoryStorage(), zone=zone).claim("run-2", "host").version == 1
