@@ -13,8 +13,8 @@ VERSION ?= $(shell $(BIN)/python -m setuptools_scm)
 DIST ?= dist
 
 .DEFAULT_GOAL := help
-.PHONY: help install crash fuzz model model-mutants install-rig demo services docs docs-cli docs-recording test onelake test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
-	chart-apiserver-test chart-executors-test figures-scale-out load browser-test clean
+.PHONY: help install crash fuzz model model-mutants guarantee-mutants install-rig demo services docs docs-cli docs-recording test onelake test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
+	chart-apiserver-test chart-executors-test figures-scale-out bench bench-quick bench-latency bench-page load browser-test tutorial clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,10 @@ install-rig: ## Install the database servers that the tests need, where they are
 browser-test: $(INSTALLED) ## Look at the status page in headless Chromium; leaves build/screenshots
 	@tests/browser/install.sh
 	$(BIN)/python -m pytest tests/browser/in_a_browser.py -v
+
+tutorial: $(INSTALLED) ## Run docs/tutorial.md with its first step: packages, clone, install (Debian 12, as root; REPOSITORY=what to clone)
+	env -u MAKEFLAGS -u MAKELEVEL REPOSITORY=$(or $(REPOSITORY),$(CURDIR)) CDC_BRIDGE_TUTORIAL=whole \
+		$(BIN)/python -m pytest tests/docs/test_tutorial.py -v
 
 install-helm: ## Build the helm that the chart's tests need, once (needs Go)
 	@tests/helm/install.sh >/dev/null
@@ -94,6 +98,9 @@ model: $(INSTALLED) ## Explore the commit protocol's schedules within wide bound
 model-mutants: $(INSTALLED) ## Break the product in two dozen places and see the model notice each (minutes)
 	$(BIN)/python -m tests.model.mutants $(WORDS)
 
+guarantee-mutants: $(INSTALLED) ## Break one guarantee after the other and see the tests fail that docs/guarantees.md names (minutes)
+	$(BIN)/python -m tests.model.guarantee_mutants $(WORDS)
+
 test-unit: $(INSTALLED) ## Run the tests that need neither Java nor Kafka
 	$(BIN)/python -m pytest tests/unit
 
@@ -118,6 +125,18 @@ figures: $(INSTALLED) ## Measure the main job on this machine (several minutes)
 
 figures-scale-out: $(INSTALLED) ## Measure the main job on threads and on executors (several minutes)
 	$(BIN)/python -m tests.bench.figures scale-out
+
+bench: $(INSTALLED) ## Measure limit, obvious job and bridge side by side (BENCH="names" RUNS=5): minutes each, all take hours
+	$(BIN)/python -m tests.bench --runs $(or $(RUNS),5) $(BENCH)
+
+bench-quick: $(INSTALLED) ## Measure a few ratios in under 3 minutes; fails only below half of a target
+	@$(BIN)/python -m tests.bench.quick
+
+bench-latency: $(INSTALLED) ## Measure the time from an event to its file (several minutes)
+	$(BIN)/python -m tests.bench.latency
+
+bench-page: $(INSTALLED) ## Write figures and chart of docs/performance.md from what make bench has found
+	$(BIN)/python -m tests.bench.page docs/performance.md docs/assets/performance.svg
 
 load: $(INSTALLED) ## Load the bridge: a long ledger, 500 tables, a backlog of 10 million, 80 % with restarts (LOAD=some of them)
 	$(BIN)/python -m tests.load $(LOAD) --ledger-folder /dev/shm

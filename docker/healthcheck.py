@@ -9,7 +9,6 @@ from __future__ import annotations
 import http.client
 import os
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 PORT_VARIABLE = "CDC_BRIDGE_HTTP__PORT"
@@ -18,8 +17,10 @@ SECONDS = 5.0
 
 def is_bridge(command_line: bytes) -> bool:
     """Whether this command line, as /proc shows it, is the one of ``cdc-bridge run``."""
-    words = command_line.decode(errors="replace").split("\0")
-    return any(word.rpartition("/")[2] == "cdc-bridge" and following == "run" for word, following in pairwise(words))
+    words = iter(command_line.decode(errors="replace").split("\0"))
+    # Options before the command take no values, so the first other word is the command.
+    named = any(word.rpartition("/")[2] == "cdc-bridge" for word in words)
+    return named and next((word for word in words if not word.startswith("-")), "") == "run"
 
 
 def ask(port: int, seconds: float = SECONDS) -> tuple[bool, str]:

@@ -97,7 +97,10 @@ def error_panel(error: BridgeError, title: str | None = None) -> Panel:
 
 def show_unexpected(error: Exception, *, as_json: bool, debug: bool) -> None:
     """Say that the bridge itself is at fault; otherwise as :func:`show_error`."""
-    remedy = "run the command again with CDC_BRIDGE_DEBUG=1, which shows the traceback, and report it"
+    remedy = (
+        "run the command again with CDC_BRIDGE_DEBUG=1, which shows the traceback; if it comes each time, go back to "
+        "the last release that worked: it reads the same ledger, unless it says otherwise"
+    )
     unexpected = BridgeError(f"The bridge met an error that it does not know: {error}", remedy=remedy)
     _tell(unexpected, debug=debug, cause=error)
     if as_json:
@@ -107,12 +110,14 @@ def show_unexpected(error: Exception, *, as_json: bool, debug: bool) -> None:
 def _tell(error: BridgeError, *, debug: bool, cause: Exception | None = None) -> None:
     """On standard error, in the form that the process logs in."""
     # Most commands log nothing, and start faster without it.
+    from streaming.log_context import about_version, version_failed
     from streaming.logs import error_facts, logs_json
 
     shown = cause or error
     if logs_json():
         facts = error_facts(error) | {"error": type(shown).__name__}
-        _log.error("%s", error, exc_info=shown if debug else None, extra={"facts": facts})
+        with about_version(version_failed(shown)):
+            _log.error("%s", error, exc_info=shown if debug else None, extra={"facts": facts})
         return
     if debug:
         sys.stderr.write(printable("".join(traceback.format_exception(shown))))

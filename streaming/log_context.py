@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+_FAILED = "_ledger_version_in_hand"
 _version: ContextVar[int | None] = ContextVar("ledger_version", default=None)
 
 
@@ -17,6 +18,22 @@ def about_version(version: int | None) -> Iterator[None]:
         yield
     finally:
         _version.reset(token)
+
+
+@contextmanager
+def failing_in(version: Callable[[], int | None]) -> Iterator[None]:
+    """Let an error that leaves the block know the version in hand: it is told where no micro-batch is any more."""
+    try:
+        yield
+    except Exception as error:
+        vars(error)[_FAILED] = version()
+        raise
+
+
+def version_failed(error: BaseException) -> int | None:
+    """The version that was in hand when this error, or what caused it, ended the job; None outside a micro-batch."""
+    known: int | None = vars(error).get(_FAILED)
+    return version_failed(error.__cause__) if known is None and error.__cause__ is not None else known
 
 
 def version_in_hand() -> int | None:

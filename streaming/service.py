@@ -136,7 +136,7 @@ def _watched(settings: BridgeSettings, listener: Listener, stop: StopSignal, *, 
     if settings.http.port is None:
         yield listener
         return
-    watcher = Watcher(settings, stopping=stop.is_set)
+    watcher = Watcher(settings, stopping=stop.is_set, once=once)
     admin = Admin(kafka_config(settings), timeout=LOOK_SECONDS)
     source = KafkaSource(
         describe=lambda: describe_topics(admin, subscription(settings)),

@@ -30,12 +30,12 @@ from tests.unit.streaming.settings_builder import settings
 CONTAINER = "container"
 DEFAULT_IMAGE = "confluentinc/cp-kafka:7.9.2"
 
+# How long an example takes says nothing of the code while others have the cores.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # How long an example takes says nothing of the code while other workers have the cores.
-    hypothesis.settings.register_profile(
-        "workers", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-    )
-    hypothesis.settings.load_profile("workers")
     # A worker is told the width of the terminal that pytest runs in, and the commands would obey it.
     os.environ.pop("COLUMNS", None)
 

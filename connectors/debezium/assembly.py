@@ -175,6 +175,7 @@ def _piece(
         old_keys=old,
         unavailable=found.unavailable,
         clamped=found.clamped,
+        from_before=found.from_before,
     )
     if not found.bad:
         return Piece(group.rows, chunk)
@@ -238,4 +239,5 @@ def select(chunk: ChangeChunk, places: Int64s) -> ChangeChunk:
         old_keys=chunk.old_keys.take(pa.array(kept)) if chunk.old_keys is not None and len(kept) else None,
         unavailable={name: mask for name, mask in masks.items() if mask.any()},
         clamped=chunk.clamped,
+        from_before=chunk.from_before,
     )

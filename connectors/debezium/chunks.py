@@ -45,8 +45,8 @@ def _interleaved(pieces: list[Piece]) -> list[ChangeChunk]:
     for run_owners, run_places in zip(np.split(owners, cuts), np.split(places, cuts), strict=True):
         owner = int(run_owners[0])
         chunk = select(joined[owner].chunk, run_places)
-        # The count belongs to the whole piece: only its first chunk carries it.
-        chunks.append(dataclasses.replace(chunk, clamped=0) if owner in counted else chunk)
+        # The counts belong to the whole piece: only its first chunk carries them.
+        chunks.append(dataclasses.replace(chunk, clamped=0, from_before=0) if owner in counted else chunk)
         counted.add(owner)
     return chunks
 
@@ -77,6 +77,7 @@ def _joined(pieces: list[Piece]) -> Piece:
         old_keys=_concatenated(old) if old else None,
         unavailable=_masks(chunks),
         clamped=sum(chunk.clamped for chunk in chunks),
+        from_before=sum(chunk.from_before for chunk in chunks),
     )
     order = np.argsort(rows, kind="stable")
     return Piece(rows[order], _reordered(whole, order))

@@ -100,6 +100,7 @@ class ChangeChunk:
         unavailable: per column, a mask of the cells that hold no value because the source did not send it (TOAST) and
             ``before`` had none either. Those cells are null in ``rows``.
         clamped: number of cells that a type's written range rule has changed.
+        from_before: number of cells that the source did not send, and ``before`` had.
     """
 
     table: SourceTable
@@ -119,6 +120,7 @@ class ChangeChunk:
     old_keys: pa.RecordBatch | None = None
     unavailable: dict[str, Bools] = field(default_factory=dict)
     clamped: int = 0
+    from_before: int = 0
 
     def __len__(self) -> int:
         return len(self.offsets)

@@ -30,12 +30,14 @@ class RowColumns:
         columns: one per field.
         unavailable: masks of cells without a value, per column that has any.
         clamped: cells that a range rule has changed.
+        from_before: cells that the source did not send, whose value is that of the before image.
         bad: what is wrong, per place of an event that cannot be carried.
     """
 
     columns: list[pa.Array] = field(default_factory=list)
     unavailable: dict[str, Bools] = field(default_factory=dict)
     clamped: int = 0
+    from_before: int = 0
     bad: dict[int, Rejection] = field(default_factory=dict)
 
     def reject(self, place: int, reason: BadReason, detail: str) -> None:
@@ -153,6 +155,7 @@ class RowReader:
         filled = before.values.take(pa.array(source, mask=source < 0))
         missing = mask.copy()
         missing[places[real]] = False
+        self._found.from_before += int(real.sum())
         if missing.any():
             self._found.unavailable[column.name] = missing
         values = pc.if_else(pa.array(mask), filled, physical.values)

@@ -122,6 +122,6 @@ def _unreadable(reason: str, of: str) -> FabricAnswerError:
     return FabricAnswerError(
         f"What Fabric tells of mirroring cannot be read: {reason}",
         remedy="look whether a proxy answers in Fabric's place; if the form has changed, set fabric.status to the "
-        "other of rest and files, and report it",
+        "other of rest and files",
         source=of,
     )

@@ -130,7 +130,7 @@ class FabricRest:
                 return MirroringStatus(database, tuple(tables))
         raise FabricAnswerError(
             "What Fabric tells of mirroring cannot be read: its pages do not end",
-            remedy="report it; until then set fabric.status to files",
+            remedy="set fabric.status to files",
             source=TABLES_STATUS,
             pages=len(seen),
         )

@@ -7,7 +7,7 @@ callback. So each client keeps the last error that it was told of.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
@@ -118,6 +118,19 @@ class Connection:
             return Producer(self._all(own), logger=_LibrdkafkaLog())
         except (KafkaException, ValueError, TypeError) as problem:
             raise self._unusable(problem) from problem
+
+    @staticmethod
+    def served(serve: Callable[[float], int], seconds: float) -> int:
+        """What a producer's ``flush`` or ``poll`` returns.
+
+        Raises:
+            KafkaException: the producer cannot go on, as without any right to write.
+        """
+        try:
+            return serve(seconds)
+        except SystemError as broken:
+            # The client raises what is fatal and hands deliveries over all the same, which Python takes for a defect.
+            raise broken.__cause__ if isinstance(broken.__cause__, KafkaException) else broken from None
 
     def failure(self, problem: Exception, doing: str, **facts: object) -> BridgeError:
         """The bridge's error for one of librdkafka's.

@@ -1,15 +1,17 @@
 """The dead-letter topic: records that could not be decoded, as they were, with where they stood and why.
 
 A letter's key is the record's coordinates ``topic/partition/offset``; a task that is tried again sends a letter again,
-so readers take the last one of each key. Its value is the record's own value, null staying null.
+so readers take the last one of each key. Its value is the record's own value, null staying null. Of a record that is
+larger than any letter may be, the letter tells without holding it: what a topic takes is limited after compression, so
+records may come out of it at any size.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -38,6 +40,10 @@ _FOR_GOOD = (
     KafkaError._INVALID_ARG,
 )
 _QUEUE_WAIT_SECONDS = 0.1
+_ROOM_FOR_HEADERS = 64 * 1024
+"""Of a letter, for what the bridge itself says in it."""
+_AROUND_A_HEADER = 10
+"""Bytes that say how long a header's name and value are, at most."""
 _NUMBER = re.compile(r"\d{1,19}", re.ASCII)
 
 
@@ -65,6 +71,7 @@ class DeadLetter:
         bridge: who sent it.
         partition, offset: of the letter itself.
         timestamp: when it was sent, milliseconds since the epoch.
+        left_out: bytes of the record that the letter does not hold, because no letter can; they are in its topic.
     """
 
     record: BadRecord
@@ -72,6 +79,7 @@ class DeadLetter:
     partition: int
     offset: int
     timestamp: int
+    left_out: int = 0
 
 
 class DeadLetterProducer:
@@ -92,12 +100,20 @@ class DeadLetterProducer:
     def send(self, bad: BadRecord) -> None:
         """Hand a record to the client; it has arrived only when :meth:`flush` returns.
 
+        Of a record larger than :data:`MAX_LETTER_BYTES` the letter has the coordinates and the reason alone.
+
         Raises:
-            DeadLetterRefusedError: the record is larger than any letter may be.
+            DeadLetterRefusedError: the client takes no letters.
             DeadLetterUnsentError: the client's queue stayed full for the whole timeout.
         """
+        size = _size(bad)
+        large = size > MAX_LETTER_BYTES - _ROOM_FOR_HEADERS
+        if large:
+            bad = _left_out(bad, size)
         key = f"{bad.topic}/{bad.partition}/{bad.offset}"
         headers = _headers(bad, self._config.bridge)
+        if large:
+            headers.append((f"{PREFIX}left-out", str(size).encode()))
         deadline = time.monotonic() + self._config.timeout
         while True:
             try:
@@ -107,11 +123,11 @@ class DeadLetterProducer:
             except BufferError as problem:
                 if time.monotonic() > deadline:
                     raise self._unsent(f"{len(self._producer)} dead letters wait in the client") from problem
-                self._producer.poll(_QUEUE_WAIT_SECONDS)
+                self._serve(self._producer.poll, _QUEUE_WAIT_SECONDS)
             except KafkaException as problem:
                 raise self._refused(key, problem.args[0]) from problem
             else:
-                self._producer.poll(0)
+                self._serve(self._producer.poll, 0)
                 return
 
     def flush(self) -> None:
@@ -121,7 +137,7 @@ class DeadLetterProducer:
             DeadLetterUnsentError: not within the timeout; nothing of their batch may be committed.
             DeadLetterRefusedError: Kafka refuses one for good.
         """
-        left = self._producer.flush(self._config.timeout + 5)
+        left = self._serve(self._producer.flush, self._config.timeout + 5)
         failures, self._failures = self._failures, []
         if left or failures:
             # An idempotent producer may be unusable after a failure; the next attempt gets a new one.
@@ -146,6 +162,13 @@ class DeadLetterProducer:
                 "message.timeout.ms": int(self._config.timeout * 1000),
             }
         )
+
+    def _serve(self, serve: Callable[[float], int], seconds: float) -> int:
+        try:
+            return self._connection.served(serve, seconds)
+        except KafkaException as problem:
+            self._failures.append(("", problem.args[0]))
+            return 0
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
@@ -175,7 +198,7 @@ class DeadLetterProducer:
             f"Kafka refuses a dead letter: {error.str()}",
             remedy=remedy,
             topic=self._config.topic,
-            record=key,
+            record=key or None,
             bootstrap_servers=self._config.kafka.bootstrap_servers,
         )
 
@@ -230,7 +253,22 @@ def read_dead_letters(config: KafkaConfig, topic: str) -> Iterator[DeadLetter]:
     description = describe_topics(Admin(config), [topic])[topic]
     for partition, (start, end) in description.partitions.items():
         for records in read_records(config, topic, partition, start, end):
-            yield from _letters(records)
+            yield from letters_in(records)
+
+
+def _size(bad: BadRecord) -> int:
+    headers = sum(len(name) + len(value or b"") + _AROUND_A_HEADER for name, value in bad.headers)
+    return len(bad.key or b"") + len(bad.value or b"") + headers
+
+
+def _left_out(bad: BadRecord, size: int) -> BadRecord:
+    return replace(
+        bad,
+        detail=f"the record's {size} bytes are more than a letter can hold, and stay in its topic; {bad.detail}",
+        key=None,
+        value=None,
+        headers=(),
+    )
 
 
 def _headers(bad: BadRecord, bridge: str) -> list[tuple[str, str | bytes | None]]:
@@ -246,14 +284,14 @@ def _headers(bad: BadRecord, bridge: str) -> list[tuple[str, str | bytes | None]
     return own + [(f"{ORIGINAL_PREFIX}{name}", value) for name, value in bad.headers]
 
 
-def _letters(records: RawRecords) -> Iterator[DeadLetter]:
+def letters_in(records: RawRecords) -> Iterator[DeadLetter]:
+    """The letters among records of the topic; whoever may write to it can put anything there, which is left out."""
     headers: pa.ListArray | None = records.headers
     listed = headers.to_pylist() if headers is not None else []
     for index, pairs in enumerate(listed):
         said: dict[str, bytes | None] = {one["key"]: one["value"] for one in pairs}
         place = (_text(said, "partition"), _text(said, "offset"))
         if not all(_NUMBER.fullmatch(number) for number in place):
-            # Whoever may write to the topic can put anything there.
             continue
         yield DeadLetter(
             record=BadRecord(
@@ -274,7 +312,13 @@ def _letters(records: RawRecords) -> Iterator[DeadLetter]:
             partition=records.partition,
             offset=int(records.offsets[index]),
             timestamp=int(records.timestamps[index]),
+            left_out=_count(said, "left-out"),
         )
+
+
+def _count(said: dict[str, bytes | None], name: str) -> int:
+    text = _text(said, name)
+    return int(text) if _NUMBER.fullmatch(text) else 0
 
 
 def _text(said: dict[str, bytes | None], name: str) -> str:

@@ -18,6 +18,8 @@ from connectors.kafka.errors import BrokerUnavailableError, RecordsGoneError, To
 
 HEADERS_TYPE = pa.list_(pa.struct([pa.field("key", pa.string()), pa.field("value", pa.binary())]))
 _POLL_SECONDS = 0.2
+_OF_NO_MATTER = (KafkaError._ALL_BROKERS_DOWN, KafkaError.GROUP_AUTHORIZATION_FAILED)
+"""Told beside the records: brokers that come back, and a group that the client looks for and nobody joins."""
 _UNKNOWN = (KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION, KafkaError.UNKNOWN_TOPIC_OR_PART)
 
 
@@ -86,7 +88,7 @@ def _bounded(
             error = message.error()
             offset = message.offset()
             if error is not None and error.code() != KafkaError._PARTITION_EOF:
-                if not error.retriable() and error.code() != KafkaError._ALL_BROKERS_DOWN:
+                if not error.retriable() and error.code() not in _OF_NO_MATTER:
                     raise _unreadable(error, connection, at)
                 continue
             # The end of the partition comes as an error that carries the offset reached.

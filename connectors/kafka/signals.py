@@ -26,6 +26,7 @@ SIGNAL_PARTITION = 0
 """The only partition of the signal topic that Debezium reads."""
 
 _TIMEOUT_SECONDS = 30.0
+_LATEST_MS = 253_402_300_799_999  # in the year 9999
 _SPECIAL = re.compile(r"([^A-Za-z0-9_ $#@-])")
 
 
@@ -100,7 +101,7 @@ def send_signal(config: KafkaConfig, topic: str, prefix: str, signal: SnapshotSi
     value = msgspec.json.encode({"id": signal.id, "type": signal.type, "data": signal.arguments})
     try:
         producer.produce(topic, value, prefix.encode(), partition=SIGNAL_PARTITION, on_delivery=delivered)
-        left = producer.flush(_TIMEOUT_SECONDS + 5)
+        left = connection.served(producer.flush, _TIMEOUT_SECONDS + 5)
     except KafkaException as problem:
         raise connection.failure(problem, "sending a signal", topic=topic) from problem
     if refused and refused[0].code() != KafkaError._MSG_TIMED_OUT:
@@ -145,6 +146,7 @@ class Notification:
     Attributes:
         id: of the signal, for an incremental snapshot.
         details: ``additional_data``.
+        timestamp: milliseconds since 1970 by Kafka Connect's clock; 0 where it tells none that can be one.
     """
 
     id: str
@@ -177,7 +179,7 @@ def notifications_since(config: KafkaConfig, topic: str, heard: Mapping[int, int
     found: list[Notification] = []
     for partition, (earliest, end) in sorted(description.partitions.items()):
         for value in _values(config, topic, partition, max(earliest, heard.get(partition, earliest)), end):
-            notification = _notification(value)
+            notification = read_notification(value)
             if notification is not None:
                 found.append(notification)
     return found
@@ -206,7 +208,8 @@ def _id_of(value: bytes) -> object:
     return _document(value).get("id")
 
 
-def _notification(value: bytes) -> Notification | None:
+def read_notification(value: bytes) -> Notification | None:
+    """The notification that a record's value holds; None of whatever else may be in the topic."""
     document = _document(value)
     aggregate, progress = document.get("aggregate_type"), document.get("type")
     if aggregate not in (INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT) or progress not in list(SnapshotProgress):
@@ -218,5 +221,5 @@ def _notification(value: bytes) -> Notification | None:
         aggregate=str(aggregate),
         progress=SnapshotProgress(str(progress)),
         details={str(name): str(text) for name, text in details.items()} if isinstance(details, dict) else {},
-        timestamp=moment if isinstance(moment, int) else 0,
+        timestamp=moment if isinstance(moment, int) and 0 <= moment <= _LATEST_MS else 0,
     )

@@ -17,6 +17,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from connectors.landing_zone import row_marker
 from connectors.landing_zone.errors import InvalidZoneError
 from connectors.landing_zone.numbering import SequenceNumber
 from connectors.landing_zone.schema import PinnedSchema
@@ -131,10 +132,14 @@ def read_footer(source: Path | bytes) -> Footer:
     return Footer.from_metadata(metadata or {}, file=file)
 
 
-def read_footer_and_rows(path: Path) -> tuple[Footer, int]:
-    """As :func:`read_footer`, with the number of rows in the file."""
+def read_footer_and_rows(path: Path) -> tuple[Footer, dict[str, int]]:
+    """As :func:`read_footer`, with the number of rows in the file per marker; ``""`` for a file without markers."""
     footer = read_footer(path)
-    return footer, pq.read_metadata(str(path)).num_rows
+    if row_marker.COLUMN not in pq.read_schema(str(path)).names:
+        return footer, {"": pq.read_metadata(str(path)).num_rows}
+    markers = pq.read_table(str(path), columns=[row_marker.COLUMN])[row_marker.COLUMN]
+    counted = markers.value_counts().to_pylist()
+    return footer, {str(one["values"]): one["counts"] for one in sorted(counted, key=lambda one: str(one["values"]))}
 
 
 def _encode(value: object) -> str:

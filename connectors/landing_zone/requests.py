@@ -87,7 +87,8 @@ class Waiting:
     """What is in the box.
 
     Attributes:
-        unreadable: paths of files that are no requests of this version of the bridge; they stay where they are.
+        unreadable: paths of files that are no requests of this version of the bridge, or not those that their names
+            say; they stay where they are.
     """
 
     requests: tuple[Request, ...]
@@ -114,10 +115,15 @@ def waiting(state: Storage) -> Waiting:
         if not _NAME.fullmatch(entry.name):
             continue
         try:
-            requests.append(msgspec.json.decode(state.read(entry.path), type=Request))
+            request = msgspec.json.decode(state.read(entry.path), type=Request)
         except PathNotFoundError:
             continue  # withdrawn since the box was listed
         except DECODE_ERRORS:
+            unreadable.append(entry.path)
+            continue
+        if _request_path(request) == entry.path:
+            requests.append(request)
+        else:
             unreadable.append(entry.path)
     return Waiting(tuple(requests), tuple(unreadable))
 
@@ -129,10 +135,10 @@ def answer(state: Storage, request: Request, given: Answer) -> None:
 
 
 def answer_to(state: Storage, request_id: str) -> Answer | None:
-    """The answer to a request, or None as long as there is none."""
+    """The answer to a request, or None as long as there is none that can be read."""
     try:
         return msgspec.json.decode(state.read(f"{ANSWERS}/{request_id}.json"), type=Answer)
-    except PathNotFoundError:
+    except (PathNotFoundError, *DECODE_ERRORS):
         return None
 
 

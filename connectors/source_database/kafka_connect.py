@@ -45,6 +45,10 @@ class ConnectLocation:
     ca_file: str | None = None
 
 
+_OTHER_FORM = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
+"""What reading an answer raises that has not the parts which Kafka Connect's have."""
+
+
 @dataclass(frozen=True)
 class TaskState:
     """One task, or the connector itself (``number`` None).
@@ -81,10 +85,13 @@ class ConnectApi:
     def states(self) -> tuple[TaskState, ...]:
         """The connector's state, then its tasks'; raises as :meth:`config`."""
         found = self._get("/status")
-        return (
-            _task_state(None, found.get("connector", {})),
-            *(_task_state(int(task["id"]), task) for task in found.get("tasks", [])),
-        )
+        try:
+            return (
+                _task_state(None, found.get("connector", {})),
+                *(_task_state(int(task["id"]), task) for task in found.get("tasks", [])),
+            )
+        except _OTHER_FORM as error:
+            raise self._unreachable("an answer of another form") from error
 
     def binlog_position(self) -> LogPosition | None:
         """The stored position of a MySQL or MariaDB connector: all before it is in Kafka; None when there is none.
@@ -95,7 +102,10 @@ class ConnectApi:
             found = self._get("/offsets")
         except ConnectorNotFoundError:
             return None
-        places = [_binlog_offset(one.get("offset") or {}) for one in found.get("offsets", [])]
+        try:
+            places = [_binlog_offset(one.get("offset") or {}) for one in found.get("offsets", [])]
+        except _OTHER_FORM as error:
+            raise self._unreachable("an answer of another form") from error
         known = [place for place in places if place is not None]
         return min(known) if known and len(known) == len(places) else None
 
@@ -118,15 +128,20 @@ class ConnectApi:
                     url=self.location.url,
                 )
             answer.raise_for_status()
-            body: dict[str, Any] = answer.json()
-        except (requests.RequestException, OSError) as error:
-            raise ConnectUnreachableError(
-                f"Kafka Connect cannot be asked now ({_short(error)})",
-                remedy="check that it runs, that source.connect.url is its address, and source.connect.ca_file where "
-                "it uses TLS",
-                url=self.location.url,
-            ) from error
+            body: object = answer.json()
+        except (requests.RequestException, OSError, ValueError, RecursionError) as error:
+            raise self._unreachable(_short(error)) from error
+        if not isinstance(body, dict):
+            raise self._unreachable("an answer of another form")
         return body
+
+    def _unreachable(self, why: str) -> ConnectUnreachableError:
+        return ConnectUnreachableError(
+            f"Kafka Connect cannot be asked now ({why})",
+            remedy="check that it runs, that source.connect.url is its address, and source.connect.ca_file where "
+            "it uses TLS",
+            url=self.location.url,
+        )
 
 
 def _task_state(number: int | None, found: Mapping[str, Any]) -> TaskState:

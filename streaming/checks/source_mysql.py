@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from connectors.source_database.database import SourceDatabase
-from connectors.source_database.mysql import BinaryLog, binary_log, unreadable_columns
+from connectors.source_database.mysql import BinaryLog, UnreadableColumns, binary_log, unreadable_columns
 from streaming.checks.check import Check, ok, problem, warning
 from streaming.checks.patience import patiently
 from streaming.wording import seconds_text
@@ -60,6 +60,14 @@ def _faults(log: BinaryLog) -> Iterator[Check]:
             "can't read",
             "SET GLOBAL binlog_row_value_options = ''",
         )
+    if log.compressed:
+        yield problem(
+            "binary log",
+            "log_bin_compress is ON: the connector passes over compressed changes without a word, so they are missing "
+            "in the mirror",
+            "SET GLOBAL log_bin_compress = OFF, and in the server's configuration; it counts for new sessions. Then "
+            "`cdc-bridge reconcile` tells which tables need a `cdc-bridge resync`",
+        )
     if log.server_id == 0:
         yield problem("binary log", "server_id is 0: nobody may read the log", "set server_id and restart the server")
     if log.expires_seconds is not None and 0 < log.expires_seconds < SHORT_BINLOG_SECONDS:
@@ -71,12 +79,20 @@ def _faults(log: BinaryLog) -> Iterator[Check]:
         )
 
 
-def check_columns(unreadable: Sequence[str]) -> Iterator[Check]:
+def check_columns(unreadable: UnreadableColumns) -> Iterator[Check]:
     """Whether the server has columns at which the connector fails."""
-    if unreadable:
+    if unreadable.addresses:
         yield problem(
             "source columns",
-            f"{', '.join(unreadable)}: a column of type inet6 anywhere on the server ends the connector, even in a "
-            "database that it does not capture",
-            "change these columns to varchar(39) or binary(16)",
+            f"{', '.join(unreadable.addresses)}: a column of type inet4 or inet6 anywhere on the server ends the "
+            "connector, even in a database that it does not capture",
+            "change these columns to varchar(39), or to binary(4) or binary(16)",
+        )
+    if unreadable.compressed:
+        yield problem(
+            "source columns",
+            f"{', '.join(unreadable.compressed)}: the first change of a table with a COMPRESSED column ends the "
+            "connector, even in a database that it does not capture",
+            "ALTER TABLE ... MODIFY these columns without COMPRESSED; a table can be compressed as a whole "
+            "(PAGE_COMPRESSED)",
         )

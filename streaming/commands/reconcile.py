@@ -24,7 +24,7 @@ def reconcile(
     ] = 120.0,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="How often differing rows are read again.")] = 5,
     settle: Annotated[
-        float, typer.Option("--settle", min=0, help="Seconds of silence after which a database at rest is mirrored.")
+        float, typer.Option("--settle", min=0, help="Seconds without a record after which the topics count as silent.")
     ] = 5.0,
     as_json: JsonOption = False,
 ) -> None:

@@ -44,12 +44,14 @@ class DecodedLetter:
 
 
 def decode_letter(letter: DeadLetter, decoder: Decoder) -> DecodedLetter:
-    """Decode one letter with the settings and the registry of now.
+    """Decode one letter with the settings and the registry of now; one that does not hold its record is bad for good.
 
     Raises:
         Transient: the schema registry cannot be asked now.
     """
     record = letter.record
+    if letter.left_out:
+        return DecodedLetter(letter, bad=record)
     decoded = decoder.decode(
         RawRecords(
             topic=record.topic,

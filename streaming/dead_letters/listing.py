@@ -79,7 +79,7 @@ def list_letters(letters: Iterable[DeadLetter], state: LedgerState, choice: Choi
             detail=letter.record.detail,
             table=table,
             sent_ms=letter.timestamp,
-            bytes=len(letter.record.key or b"") + len(letter.record.value or b""),
+            bytes=letter.left_out or len(letter.record.key or b"") + len(letter.record.value or b""),
             replayed=any(has_replayed(known.replayed, *at) for known in state.tables.values()),
         )
     return sorted(filter(choice.includes, latest.values()), key=lambda letter: (letter.sent_ms, letter.at))

@@ -45,8 +45,8 @@ def _remedy_of(reason: BadReason) -> str:
             return f"declare the table's keys, or mend the connector's key converter, {_REPLAY}"
         case BadReason.UNFORESEEN:
             return (
-                "report the detail with the record's bytes (`cdc-bridge dead-letters show CONFIG COORDINATE`); a later "
-                f"version may read it: {_REPLAY}"
+                "`cdc-bridge resync CONFIG TABLE` brings its row; a later version may read the record: update, "
+                f"{_REPLAY}"
             )
         case BadReason.OUT_OF_RANGE:
             return f"set format.out_of_range to clamp or null, {_REPLAY}"

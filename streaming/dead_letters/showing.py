@@ -51,6 +51,8 @@ class ShownLetter:
         """What to do about it."""
         if self.listed.replayed:
             return "nothing: it has landed since"
+        if self.letter.left_out:
+            return "the letter does not hold the record: `cdc-bridge resync CONFIG TABLE` if its row is wrong"
         if not self.now.problem:
             return f"`cdc-bridge dead-letters replay CONFIG {self.listed.at}`: it can be decoded by now"
         return remedy_of(self.listed.reason)

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from connectors.errors import Terminal
+from connectors.json_errors import DECODE_ERRORS
 
 Offsets = dict[str, dict[int, int]]
 
@@ -166,7 +167,7 @@ def _read_offsets(path: Path) -> Offsets:
     try:
         lines = path.read_bytes().lstrip(b"\x00").decode().strip().splitlines()
         return msgspec.json.decode(lines[-1], type=dict[str, dict[int, int]], strict=False)
-    except (OSError, UnicodeDecodeError, IndexError, msgspec.DecodeError) as error:
+    except (OSError, IndexError, *DECODE_ERRORS) as error:
         raise CheckpointError(
             f"Spark's checkpoint cannot be read: {error}",
             remedy="restart the job: it sets the checkpoint aside and goes on from the ledger, which holds all offsets",

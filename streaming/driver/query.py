@@ -26,7 +26,7 @@ from streaming.health.state import Work
 from streaming.lifecycle.recreated_topics import park_recreated
 from streaming.lifecycle.retention import park_behind_retention
 from streaming.listener import Listener
-from streaming.log_context import about_version
+from streaming.log_context import about_version, failing_in
 from streaming.plan import JobOptions
 from streaming.task.runs import SOURCE_COLUMNS
 
@@ -108,7 +108,7 @@ def run(spark: SparkSession, job: Job, stop: StopSignal) -> None:
     while not stop.is_set():
         landed = _Landed()
         try:
-            with spark_errors():
+            with failing_in(landed.version_failed), spark_errors():
                 _run_once(spark, job, stop, landed)
         except Transient as error:
             if java_has_ended():
@@ -135,6 +135,9 @@ class _Landed:
 
     batches: int = 0
     failed: int | None = None
+
+    def version_failed(self) -> int | None:
+        return self.failed
 
 
 def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) -> None:

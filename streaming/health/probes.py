@@ -30,12 +30,15 @@ class Verdict:
         return "\n".join(("ok" if self.ok else "failing", *self.reasons)) + "\n"
 
 
-def live(state: HealthState, now: float, stuck_after: float) -> Verdict:
+def live(state: HealthState, now: float, stuck_after: float, pause: float) -> Verdict:
     """Whether the process makes progress.
 
     Args:
         now: of the clock that the state's times are of.
-        stuck_after: seconds that one micro-batch, the chores between two, or a start may take.
+        stuck_after: seconds that one micro-batch, the chores between two, or a start may take; and that the query may
+            be late with a micro-batch.
+        pause: seconds that records wait at most in Kafka, by the trigger, until a query that is well takes them;
+            infinite where it may leave them there.
     """
     busy, silent = now - state.since, now - state.beat
     match state.work:
@@ -48,7 +51,9 @@ def live(state: HealthState, now: float, stuck_after: float) -> Verdict:
             said = f"{doing[state.work]} has been under way for {seconds_text(busy)}"
             if busy > stuck_after:
                 return Verdict(False, (f"{said}, longer than {seconds_text(stuck_after)} (http.stuck_after)",))
-            return Verdict(True, (said,))
+            # Chores are looked for all the time, whatever Spark does or does not do.
+            hung = _hung(state, stuck_after + pause) if state.work is Work.CHORES else None
+            return hung or Verdict(True, (said,))
         case Work.RETRY:
             late = now - state.retry_at
             if late > SILENCE_SECONDS:
@@ -57,15 +62,15 @@ def live(state: HealthState, now: float, stuck_after: float) -> Verdict:
         case Work.WAITING:
             if silent > SILENCE_SECONDS:
                 return Verdict(False, (f"the loop that watches the query has been silent for {seconds_text(silent)}",))
-            return Verdict(True, ("the query waits for records",))
+            return _hung(state, stuck_after + pause) or Verdict(True, ("the query waits for records",))
         case _:
             assert_never(state.work)
 
 
-def ready(state: HealthState, now: float, stuck_after: float) -> Verdict:
+def ready(state: HealthState, now: float, stuck_after: float, pause: float) -> Verdict:
     """Whether the process owns the zone and carries events; arguments as for :func:`live`."""
     reasons: list[str] = []
-    alive = live(state, now, stuck_after)
+    alive = live(state, now, stuck_after, pause)
     if not alive.ok:
         reasons += alive.reasons
     elif not state.claimed:
@@ -82,6 +87,15 @@ def started(state: HealthState) -> Verdict:
     if state.claimed:
         return Verdict(True, ("the landing zone is claimed and the query has been started",))
     return Verdict(False, (f"the landing zone is not claimed yet{_after(state)}",))
+
+
+def _hung(state: HealthState, longest: float) -> Verdict | None:
+    """What a query is told of that is active, but begins no micro-batch: by the looks at Kafka, not by the clock."""
+    waited = 0.0 if state.waits_since is None else state.waits_seen - state.waits_since
+    if waited <= longest:
+        return None
+    told = f"records have waited in Kafka for {seconds_text(waited)}, and the query has not begun a micro-batch"
+    return Verdict(False, (f"{told}: longer than {seconds_text(longest)} (trigger and http.stuck_after)",))
 
 
 def _after(state: HealthState) -> str:

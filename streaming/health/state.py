@@ -56,7 +56,10 @@ class Failure:
             facts = ", ".join(f"{name}={value}" for name, value in error.facts.items())
             passes = isinstance(error, Transient)
             return cls(type(error).__name__, error.message, facts, error.remedy, passes, at_ms, error.runbook)
-        remedy = "report this message; the process starts again and goes on where the ledger ends"
+        remedy = (
+            "the process starts again and goes on where the ledger ends; if it ends so each time, go back to the last "
+            "release that worked: it reads the same ledger, unless it says otherwise"
+        )
         runbook = runbook_section(BridgeError.__name__)
         return cls(type(error).__name__, str(error), "", remedy, passes=False, at_ms=at_ms, runbook=runbook)
 
@@ -71,6 +74,8 @@ class HealthState:
         claimed: it owns the zone, and its query has been started at least once.
         failure: the last one; cleared by the first micro-batch that ends well after it.
         retry_at: when the next attempt begins, while ``work`` is ``RETRY``.
+        waits_since: when records that wait in Kafka were first seen after the last micro-batch ended, or the query was
+            started; None where nothing is known to wait. waits_seen: when they were last seen.
     """
 
     started: float
@@ -81,6 +86,8 @@ class HealthState:
     claimed: bool = False
     failure: Failure | None = None
     retry_at: float = 0.0
+    waits_since: float | None = None
+    waits_seen: float = 0.0
 
 
 class Health:
@@ -122,12 +129,19 @@ class Health:
         """The zone is claimed, the topics are as they should be, the query is about to start."""
         with self._lock:
             now = self._clock()
-            self._state = replace(self._state, claimed=True, work=Work.WAITING, since=now, beat=now)
+            self._state = replace(self._state, claimed=True, work=Work.WAITING, since=now, beat=now, waits_since=None)
 
     def succeeded(self) -> None:
         """A micro-batch has ended well: what failed before has passed."""
         with self._lock:
-            self._state = replace(self._state, failure=None, beat=self._clock())
+            self._state = replace(self._state, failure=None, beat=self._clock(), waits_since=None)
+
+    def looked_at_kafka(self, *, waits: bool) -> None:
+        """Kafka holds records that have not landed, or does not, or could not be asked, which is no sign of either."""
+        with self._lock:
+            now = self._clock()
+            since = now if self._state.waits_since is None else self._state.waits_since
+            self._state = replace(self._state, waits_since=since if waits else None, waits_seen=now)
 
     def retrying(self, error: Exception, pause: float) -> None:
         """The query has failed and starts again in so many seconds."""

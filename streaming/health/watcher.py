@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,15 +21,16 @@ from streaming.health.journal import Journal
 from streaming.health.page import page
 from streaming.health.probes import Verdict
 from streaming.health.server import HTML, Answer, Page, StatusServer
-from streaming.health.state import Health, Work
+from streaming.health.state import Health, HealthState, Work
 from streaming.health.view import Known, oldest_wait, status_view
 from streaming.listener import Listener
+from streaming.log_context import about_version, version_failed
 from streaming.logs import error_facts
 from streaming.metrics import catalogue
 from streaming.metrics.build import Build, this_build
 from streaming.metrics.exposition import Exposition
 from streaming.metrics.kafka_watch import KafkaSource, KafkaWatch
-from streaming.metrics.lag import KafkaView
+from streaming.metrics.lag import KafkaView, stream_waiting
 from streaming.metrics.landing import LandingFeed
 from streaming.metrics.mirrored import Mirrored
 from streaming.metrics.observed import Observed
@@ -41,6 +43,8 @@ from streaming.wording import seconds_text
 
 _log = logging.getLogger(__name__)
 
+Probe = Callable[[HealthState, float, float, float], Verdict]
+
 
 class Watcher:
     """Keeps what a run tells, and answers what is asked about it.
@@ -48,6 +52,7 @@ class Watcher:
     Args:
         settings: their sections ``http`` and ``metrics``, and the source's name.
         stopping: whether somebody has asked the process to end.
+        once: the run drains what is there when it starts, and leaves in Kafka what comes later.
         clock: seconds, monotonic; now_ms: wall clock, milliseconds since 1970.
     """
 
@@ -56,6 +61,7 @@ class Watcher:
         settings: BridgeSettings,
         *,
         stopping: Callable[[], bool] = lambda: False,
+        once: bool = False,
         build: Build | None = None,
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
@@ -65,6 +71,7 @@ class Watcher:
         self._now_ms = now_ms
         self._build = build or this_build()
         self._stuck_after = settings.http.stuck_after.total_seconds()
+        self._pause = math.inf if once else settings.trigger.longest_pause.total_seconds()
         self.health = Health(clock=clock, now_ms=now_ms)
         self._journal = Journal(now_ms)
         self._state: LedgerState | None = None
@@ -115,9 +122,15 @@ class Watcher:
     def saw_kafka(self, view: KafkaView) -> None:
         """Take what Kafka told."""
         self._kafka = view
+        waits = self._state is not None and any(each.behind for each in stream_waiting(self._state, view))
+        self.health.looked_at_kafka(waits=waits)
         waited = oldest_wait(self.observed())
         if waited is not None:
             self._journal.on_lag(waited)
+
+    def kafka_failed(self) -> None:
+        """Take that Kafka could not be looked at: what waited then may wait, or may have landed."""
+        self.health.looked_at_kafka(waits=False)
 
     def saw_mirrored(self, mirrored: Mapping[str, Mirrored]) -> None:
         """Take how far the mirrored database has come, of all tables of which that is known."""
@@ -152,19 +165,22 @@ class Watcher:
             publish_times=self._feed.times.of,
             last_success_ms=self._feed.last_success_ms,
             batch_seconds=now - health.since if health.work is Work.BATCH else 0.0,
-            live=probes.live(health, now, self._stuck_after).ok,
-            ready=probes.ready(health, now, self._stuck_after).ok,
+            live=probes.live(health, now, self._stuck_after, self._pause).ok,
+            ready=probes.ready(health, now, self._stuck_after, self._pause).ok,
         )
 
     def pages(self) -> dict[str, Page]:
         """What each path answers."""
         return {
             "/": lambda accept: Answer(page(status_view(self._known())).encode(), HTML),
-            "/livez": lambda accept: _answer(probes.live(self.health.state, self.health.now(), self._stuck_after)),
-            "/readyz": lambda accept: _answer(probes.ready(self.health.state, self.health.now(), self._stuck_after)),
+            "/livez": lambda accept: _answer(self._asked(probes.live)),
+            "/readyz": lambda accept: _answer(self._asked(probes.ready)),
             "/startupz": lambda accept: _answer(probes.started(self.health.state)),
             "/metrics": self._metrics,
         }
+
+    def _asked(self, probe: Probe) -> Verdict:
+        return probe(self.health.state, self.health.now(), self._stuck_after, self._pause)
 
     def _metrics(self, accept: str) -> Answer:
         encode, content_type = choose_encoder(accept)
@@ -177,7 +193,7 @@ class Watcher:
             observed=self.observed(),
             health=health,
             now=now,
-            live=probes.live(health, now, self._stuck_after),
+            live=probes.live(health, now, self._stuck_after, self._pause),
             versions=self._journal.versions,
             files=self._journal.files,
             lags=self._journal.lags,
@@ -228,6 +244,7 @@ def served(
             source,
             lambda: watcher.state,
             watcher.saw_kafka,
+            watcher.kafka_failed,
             interval=settings.metrics.kafka_interval.total_seconds(),
             now_ms=lambda: time.time_ns() // 1_000_000,
         )
@@ -265,5 +282,6 @@ def _tell_and_linger(error: Exception, url: str, seconds: float, linger: Callabl
         # The command says it once more at its end, which is later than whoever reads the log needs it.
         facts = error_facts(error) if isinstance(error, BridgeError) else {"error": type(error).__name__}
         told = "the job has ended: %s; the status page and the metrics at %s tell so for %s"
-        _log.error(told, error, url, seconds_text(seconds), extra={"facts": facts})
+        with about_version(version_failed(error)):
+            _log.error(told, error, url, seconds_text(seconds), extra={"facts": facts})
         linger(seconds)

@@ -205,6 +205,7 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
         "column_separator": state.column_separator,
         "status": state.status,
         "keys": state.keys,
+        "rows": state.rows,
         "snapshot": state.snapshot,
         "partitions": state.partitions,
         "streamed_runs": state.streamed_runs,

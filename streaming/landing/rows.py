@@ -46,6 +46,7 @@ class OrderedRows:
     old_keys: pa.RecordBatch | None = None
     unavailable: dict[str, Bools] = field(default_factory=dict)
     clamped: int = 0
+    from_before: int = 0
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -74,6 +75,7 @@ class OrderedRows:
             old_keys=chunk.old_keys,
             unavailable=chunk.unavailable,
             clamped=chunk.clamped,
+            from_before=chunk.from_before,
         )
 
     @staticmethod
@@ -106,6 +108,7 @@ class OrderedRows:
             old_keys=old_keys,
             unavailable={name: mask[start:stop] for name, mask in self.unavailable.items()},
             clamped=self.clamped if start == 0 else 0,
+            from_before=self.from_before if start == 0 else 0,
         )
 
     def take(self, order: Int64s) -> OrderedRows:
@@ -175,4 +178,5 @@ def concat(parts: list[OrderedRows]) -> OrderedRows:
             for name in unavailable_names
         },
         clamped=sum(part.clamped for part in parts),
+        from_before=sum(part.from_before for part in parts),
     )

@@ -49,7 +49,7 @@ class TableWriter:
 
     Attributes:
         progress: how far the table has come; load: the snapshot that loads it.
-        clamped: cells changed by a type's range rule.
+        clamped: cells changed by a type's range rule; from_before: filled with what the row held before.
         notes: what to tell a person, in the order in which it happened.
     """
 
@@ -85,6 +85,7 @@ class TableWriter:
             options, lambda names: self._schema.read_back(self._file, names), doubtful=table in plan.doubtful
         )
         self.clamped = 0
+        self.from_before = 0
         self.notes: list[str] = []
 
     @property
@@ -101,6 +102,7 @@ class TableWriter:
     def figures(self) -> dict[str, int]:
         """What there is to count of the rows beside what the ledger counts; see :class:`streaming.plan.TableResult`."""
         counted = {
+            "unavailable.before": self.from_before,
             "unavailable.earlier_row": self._gaps.filled,
             "unavailable.null": self._gaps.nulls,
             **{f"schema_changes.{kind}": count for kind, count in sorted(self._schema.changes.items())},
@@ -267,6 +269,7 @@ class TableWriter:
         self._gaps.remember(events, marked.origin, landing, row_keys)
         self.progress.remember(events)
         self.clamped += events.clamped
+        self.from_before += events.from_before
         return stop
 
     def _incoming(self, events: OrderedRows, keys: tuple[str, ...], *, computes: bool) -> tuple[IncomingColumn, ...]:

@@ -28,6 +28,7 @@ _SUCCESSFUL_SCANS = frozenset({"SUCCEEDED", "EMPTY"})
 _GIVEN_UP = frozenset({SnapshotProgress.ABORTED, SnapshotProgress.SKIPPED})
 _SCANNED = "scanned_collection"
 """The table, in what is told of the end of its scan."""
+_COUNT = re.compile(r"[0-9]{1,18}")
 _NOT_IN_TOPICS = re.compile(r"[^A-Za-z0-9._-]")
 
 
@@ -210,7 +211,7 @@ def rows_scanned(one: Notification) -> int | None:
     """How many rows a table's scan has read; None for another notification, and for a scan that did not come off."""
     total = one.details.get("total_rows_scanned", "")
     scanned = one.progress is SnapshotProgress.TABLE_SCAN_COMPLETED
-    if not scanned or one.details.get("status") not in _SUCCESSFUL_SCANS or not total.isdigit():
+    if not scanned or one.details.get("status") not in _SUCCESSFUL_SCANS or not _COUNT.fullmatch(total):
         return None
     return int(total)
 
@@ -252,10 +253,10 @@ def _from_start(told: Sequence[Notification], identity: str | None) -> Sequence[
 def _concerns(one: Notification, signal: str, collection: str, where: str) -> bool:
     if signal and one.id == signal:
         return True
-    # Some connectors put the database before the schema in the names that they tell.
-    named = rf"\s*(?:[^.]*\.)?(?:{collection})\s*"
+    # Some connectors put the database before the schema in the names that they tell. What may repeat is possessive, so
+    # that a text of any length is looked through once.
     told = one.details.get(where, "")
     if where == _SCANNED:
-        return re.fullmatch(named, told) is not None
+        return re.fullmatch(rf"\s*+(?:[^.]*+\.)?(?:{collection})\s*+", told) is not None
     # A list, whose names may have commas of their own.
-    return re.search(rf"(?:^|,){named}(?:,|$)", told) is not None
+    return re.search(rf"(?:^|,)\s*+(?:[^.,]*+\.)?(?:{collection})\s*+(?:,|$)", told) is not None

@@ -78,10 +78,10 @@ def phase_text(table: TableState) -> str:
 
 def _show(bar: Progress, task: TaskID, name: str, state: LedgerState, expected: int | None) -> None:
     table = state.tables[name]
-    filling = table.status is TableStatus.FILLING
-    rows = sum(table.rows.values())
-    total = max(expected, rows) if filling and expected is not None else None
-    bar.update(task, description=f"{name}: {phase_text(table)}", total=total, completed=rows if filling else 0)
+    emptied = table.status in (TableStatus.DELETING, TableStatus.CLEARED)
+    rows = 0 if emptied else sum(table.rows.values())
+    total = max(expected, rows) if table.status is TableStatus.FILLING and expected is not None else None
+    bar.update(task, description=f"{name}: {phase_text(table)}", total=total, completed=rows)
 
 
 def _expected_rows(settings: BridgeSettings, table: TableState) -> int | None:

@@ -54,7 +54,8 @@ UNAVAILABLE_VALUES = Metric(
     "bridge_unavailable_values_total",
     Kind.COUNTER,
     Unit.VALUES,
-    "Unchanged values that the source did not send (TOAST), by what took their place: earlier_row, or null.",
+    "Unchanged values that the source did not send (TOAST), by what took their place: before (the event's own image of "
+    "the row before it), earlier_row (a row of the same key in the batch), or null.",
     ("resolved_by",),
 )
 POSITION_RESETS = Metric(
@@ -110,8 +111,8 @@ STAGE_SECONDS = Metric(
     "bridge_stage_seconds",
     Kind.HISTOGRAM,
     Unit.SECONDS,
-    "One stage of a micro-batch: plan, land (decode and land), merge (the same where partitions have to merge), "
-    "commit, publish; or the chores between two batches.",
+    "One stage of a micro-batch: plan, land (all that tasks do: read, decode, order, encode, upload), merge (the same "
+    "where partitions have to merge), commit, publish (verify, rename); or the chores between two batches.",
     ("stage",),
     buckets=_SHORT,
 )

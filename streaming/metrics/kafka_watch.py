@@ -63,7 +63,7 @@ class KafkaWatch(Watch):
 
     Args:
         state: what the ledger knows now; None before the zone is claimed, when nothing is asked.
-        seen: told of each view.
+        seen: told of each view; failed: called when a look has failed.
         interval: seconds between the end of one look and the next.
         now_ms: wall clock, milliseconds since 1970.
     """
@@ -73,6 +73,7 @@ class KafkaWatch(Watch):
         source: KafkaSource,
         state: Callable[[], LedgerState | None],
         seen: Callable[[KafkaView], None],
+        failed: Callable[[], None],
         *,
         interval: float,
         now_ms: Callable[[], int],
@@ -81,6 +82,7 @@ class KafkaWatch(Watch):
         self._source = source
         self._state = state
         self._seen = seen
+        self._failed = failed
         self._now_ms = now_ms
         self._view: KafkaView | None = None
 
@@ -93,6 +95,11 @@ class KafkaWatch(Watch):
             self._view = look(self._source, state, self._view, self._now_ms())
         except BridgeError as error:
             _log.debug("Kafka was not looked at: %s", error)
+            self._failed()
         else:
             self._seen(self._view)
         return self._interval
+
+    def on_unforeseen(self) -> None:
+        """As any other failure."""
+        self._failed()

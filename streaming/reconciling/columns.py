@@ -151,7 +151,8 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 def _by_name(source: Sequence[SourceColumn]) -> dict[str, SourceColumn]:
     """The columns by their names, and by those that Avro makes of them where no two columns share one.
 
-    Avro's names have letters of ASCII, digits and underscores (Debezium, ``field.name.adjustment.mode=avro``).
+    Avro's names have letters of ASCII, digits and underscores, and no digit in front: Debezium puts an underscore in
+    place of any other sign, and one before such a digit (``field.name.adjustment.mode=avro``).
     """
     adjusted = Counter(_adjusted(column.name) for column in source)
     found = {_adjusted(column.name): column for column in source if adjusted[_adjusted(column.name)] == 1}

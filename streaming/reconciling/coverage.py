@@ -1,12 +1,13 @@
 """Whether the mirror has everything up to a place in the source's log: what tells a difference from mere lag.
 
-Three things can prove it, the first that does is taken:
+Two things prove it, a third only says that nothing more seems to come; the first that comes true is taken:
 
 1. the table's own landed events: each of its partitions has landed an event behind the place;
 2. the connector's acknowledged position (PostgreSQL: the replication slot's; else what Kafka Connect has stored): what
    is before it is in Kafka, so the mirror has it once the topics' ends of that moment have landed;
 3. silence: the database says that it has sent its whole log to the connector, nothing has been added to the topics for
-   a while since, and all of it has landed. For a database at rest, whose connector acknowledges nothing.
+   a while since, and all of it has landed. A connector that has read its changes and can't deliver them is as silent
+   as one at rest: what has landed by then may be looked at, and what has not may still come.
 """
 
 from __future__ import annotations
@@ -24,9 +25,14 @@ POLL_SECONDS = 0.5
 
 Ends = Mapping[str, Mapping[int, int]]
 
+_UNDELIVERED = (
+    "the connector was sent every change and its topics are silent, but nothing tells whether it has delivered all of "
+    "them: set source.connect, and the connector's heartbeat.interval.ms and heartbeat.action.query"
+)
+
 
 class Evidence(enum.StrEnum):
-    """What has proven that the mirror covers a place in the log."""
+    """What says that the mirror covers a place in the log; :attr:`SILENCE` proves nothing."""
 
     EVENTS = "events"
     ACKNOWLEDGED = "acknowledged"
@@ -35,7 +41,7 @@ class Evidence(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Covered:
-    """The mirror has everything up to the place, in the files of this state of the ledger."""
+    """The mirror has everything up to the place, in the files of this state of the ledger; under silence, maybe."""
 
     state: LedgerState
     evidence: Evidence
@@ -56,7 +62,10 @@ class Reach(Protocol):
         ...
 
     def transmitted(self, position: LogPosition) -> bool | None:
-        """Whether the database has sent its log to the connector up to a place; None when it does not tell."""
+        """Whether the database has sent its log to the connector up to a place; None when it does not tell.
+
+        It has written it to the connection: what the connector has made of it, this does not say.
+        """
         ...
 
 
@@ -69,7 +78,7 @@ class Watch:
         unpublished: tables whose last file is bound and not in its folder yet.
         ends: the committed ends of these topics.
         now: a clock in seconds; pause: waits so many seconds.
-        settle: seconds of silence that prove something.
+        settle: seconds after which the topics count as silent.
     """
 
     head: Callable[[], LedgerState]
@@ -90,10 +99,15 @@ class Watch:
             state = self.head()
         return state
 
-    def cover(self, name: str, position: LogPosition | None, seconds: float) -> Covered | Uncovered:
+    def cover(
+        self, name: str, position: LogPosition | None, seconds: float, *, proof: bool = False
+    ) -> Covered | Uncovered:
         """Wait until the mirror of a table has everything up to ``position``, at most so many seconds.
 
         A table that stands still, or a database that does not tell its position, is known at once not to get there.
+
+        Args:
+            proof: silence is not enough. It still ends the wait where nobody tells how far the connector has come.
         """
         if position is None:
             return Uncovered(
@@ -122,7 +136,10 @@ class Watch:
             elif quiet is None or quiet[0] != ends:
                 quiet = ends, self.now()
             elif self.now() - quiet[1] >= self.settle:
-                return Covered(state, Evidence.SILENCE)
+                if not proof:
+                    return Covered(state, Evidence.SILENCE)
+                if told is None:
+                    return Uncovered(_UNDELIVERED)
             if self.now() >= deadline:
                 return Uncovered(_missing(state, ends, position, told, transmitted, published=published))
             self.pause(POLL_SECONDS)
@@ -200,6 +217,9 @@ def _missing(
             f"nothing tells whether the connector has read the log up to {position}: set source.connect, or let the "
             "user of source.database see the replication (PostgreSQL: pg_monitor; MySQL, MariaDB: PROCESS)"
         )
-    if transmitted is None:
-        return f"the connector has acknowledged {told}, not {position}: set heartbeat.interval.ms, or wait longer"
+    if told is not None and told < position:
+        return (
+            f"the connector has acknowledged {told}, not {position}: wait longer, or set its heartbeat.interval.ms and "
+            "heartbeat.action.query"
+        )
     return "its topics keep growing: wait longer"

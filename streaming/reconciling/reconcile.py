@@ -72,7 +72,7 @@ def prepare(settings: BridgeSettings, tables: Sequence[str], limits: Limits, *, 
 
     Args:
         tables: names, as in the landing zone or in the source; none for all that the ledger knows.
-        settle: seconds of silence that prove that the mirror has caught up with a database at rest.
+        settle: seconds without a record after which the topics count as silent.
 
     Raises:
         SettingsError: ``source.database`` is not set.

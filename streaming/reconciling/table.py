@@ -7,6 +7,9 @@
    is in none of them differs for good: the mirror has had every event up to L, none of them was about this key, and so
    M is what it should have been at L. The others get their new M, and 2 follows again.
 
+Where nothing but silence says that L is covered (:mod:`streaming.reconciling.coverage`), the files that have come are
+looked through all the same; what is in none of them is read once more, and needs a better proof.
+
 So lag is never taken for a difference: what cannot be proven within the time is undecided.
 """
 
@@ -24,7 +27,7 @@ from connectors.source_database.catalog import DatabaseTable, SourceColumn
 from connectors.source_database.position import LogPosition
 from connectors.source_database.snapshot import BATCH_ROWS, Value
 from streaming.reconciling.columns import ColumnPlan
-from streaming.reconciling.coverage import Covered, Uncovered, Watch
+from streaming.reconciling.coverage import Covered, Evidence, Uncovered, Watch
 from streaming.reconciling.index import KeyRange, MirrorIndex
 from streaming.reconciling.mirror import Mirror, apply_later, later_rows, read_mirror
 from streaming.reconciling.moment import Moment
@@ -35,6 +38,8 @@ from streaming.wording import count_text
 MOST_CANDIDATES = 100_000
 """Differing keys that are followed; of more, the first so many."""
 SHOWN_RANGES = 20
+_MOVING = "still moving: their rows change faster than they can be compared"
+_ONLY_SILENT = "the topics are silent, which proves nothing, and no round was left to wait for more: raise --rounds"
 
 
 @dataclass(frozen=True)
@@ -199,7 +204,7 @@ class TableComparison:
     def _settle(self, outcome: TableOutcome, candidates: _Candidates, number: int) -> TableOutcome:
         """Follow the candidates until each is settled, proven different, or the time is over."""
         proven: list[tuple[list[Row], list[Row]]] = []
-        reason = ""
+        reason, proof = "", False
         for _ in range(self._limits.rounds):
             if not candidates.keys:
                 break
@@ -208,7 +213,7 @@ class TableComparison:
             _drop(candidates, [one for one in candidates.keys if not _differ(found, candidates, one)])
             if not candidates.keys:
                 break
-            covered = self._cover(position)
+            covered = self._cover(position, proof=proof)
             if isinstance(covered, Uncovered):
                 reason = covered.reason
                 break
@@ -219,12 +224,13 @@ class TableComparison:
             touched = self._follow(candidates, state, number)
             number = state.sequence
             outcome = replace(outcome, position=str(position), evidence=covered.evidence.value, number=number)
-            still = [one for one in candidates.keys if one not in touched]
+            proof = covered.evidence is Evidence.SILENCE
+            still = [] if proof else [one for one in candidates.keys if one not in touched]
             proven += [(found.get(one, []), candidates.landed.get(one, [])) for one in still]
             _drop(candidates, still)
             _drop(candidates, [one for one in candidates.keys if not _differ(found, candidates, one)])
         else:
-            reason = "still moving: their rows change faster than they can be compared" if candidates.keys else ""
+            reason = (_ONLY_SILENT if proof else _MOVING) if candidates.keys else ""
         return self._judged(outcome, proven, candidates, reason)
 
     def _judged(
@@ -252,9 +258,9 @@ class TableComparison:
             undecided=open_keys,
         )
 
-    def _cover(self, position: LogPosition | None) -> Covered | Uncovered:
+    def _cover(self, position: LogPosition | None, *, proof: bool) -> Covered | Uncovered:
         self._steps.on_wait(self._name, f"waits for the mirror to cover {position}")
-        return self._sides.watch.cover(self._name, position, self._limits.wait)
+        return self._sides.watch.cover(self._name, position, self._limits.wait, proof=proof)
 
     def _read_again(self, seen: Moment, candidates: _Candidates) -> dict[int, list[Row]]:
         """The source's rows of the candidates; a table without key is read as a whole."""

@@ -19,7 +19,7 @@ class Http(Section):
     port: int | None = Field(default=None, ge=0, le=65_535, examples=[8080])
     """Port to listen on; 0 takes a free one. Without it there is no server."""
     stuck_after: Duration = timedelta(minutes=30)
-    """How long one micro-batch, or a start, may take until `/livez` calls the process stuck."""
+    """How long a micro-batch or a start may take, or records wait beyond the trigger, until `/livez` says stuck."""
     linger: Duration = timedelta(seconds=75)
     """How long the server goes on after an error that only a person can mend, so that Prometheus reads it and the page
     shows it, before the process ends. A signal ends it at once; `run --once` and 0s do not wait."""

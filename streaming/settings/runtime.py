@@ -14,6 +14,7 @@ from streaming.settings.secrets import SECRET
 from streaming.settings.section import KeyPath, Section
 
 _MEBIBYTE = 1 << 20
+_SPARKS_MAX_DELAY = timedelta(minutes=15)
 _MASTER = re.compile(r"local|local\[(\*|\d+)\]|local-cluster\[\d+,\d+,\d+\]|spark://.+|k8s://.+|yarn")
 
 
@@ -52,6 +53,12 @@ class Trigger(Section):
             yield ("max_delay",), "must be longer than 0s"
         if self.min_offsets is not None and self.min_offsets > self.max_offsets:
             yield ("min_offsets",), f"is more than max_offsets ({self.max_offsets})"
+
+    @property
+    def longest_pause(self) -> timedelta:
+        """How long records may wait in Kafka until a query that is well begins a micro-batch."""
+        delay = timedelta(0) if self.min_offsets is None else self.max_delay or _SPARKS_MAX_DELAY
+        return self.interval + delay
 
 
 class Spark(Section):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from ipaddress import ip_address
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, FilePath, SecretStr
 
@@ -35,6 +37,14 @@ def _database_url(text: str) -> str:
     return text
 
 
+def _is_here(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _signal_table(text: str) -> str:
     if not re.fullmatch(r"[^.\s]+\.[^.\s]+", text):
         raise ValueError("is not schema.table (PostgreSQL) or database.table (MySQL, MariaDB)")
@@ -55,10 +65,22 @@ class Database(Section):
     password_file: FilePath | None = Field(default=None, examples=["/run/secrets/database-password"])
     """File that holds the password."""
     ca_file: FilePath | None = Field(default=None, examples=["/etc/cdc-bridge/database-ca.pem"])
-    """PEM file with the certificate authorities of the database; when set, its certificate and host are verified."""
+    """PEM file with the certificate authorities of the database, by which its certificate and host are verified;
+    required unless the database is on this machine (127.0.0.1, ::1, localhost)."""
+    unverified: bool = False
+    """Connect to a database on another machine without ca_file: encrypted only if the server offers it, and whoever
+    stands in for it gets the password and is believed."""
 
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
         yield from secret_twice("password", self.password, self.password_file)
+        if self.ca_file is not None and self.unverified:
+            yield ("unverified",), "can't be set together with ca_file: keep one of the two"
+        if self.ca_file is None and not self.unverified and not _is_here(self.url):
+            yield (
+                ("ca_file",),
+                "is required: the database is on another machine, and nothing else tells it from one that stands in "
+                "for it (or set unverified)",
+            )
 
     def password_text(self) -> str | None:
         """The password from whichever key holds it; raises as :func:`secret_text`."""

@@ -35,6 +35,7 @@ class _BlobHeader(msgspec.Struct, frozen=True):
     topic: str
     partition: int
     clamped: int
+    from_before: int
     has_old_keys: bool
     carry: PositionCarry
 
@@ -91,6 +92,7 @@ def pack(blob: Blob) -> bytes:
         topic=blob.topic,
         partition=blob.partition,
         clamped=rows.clamped,
+        from_before=rows.from_before,
         has_old_keys=_CHANGED in columns,
         carry=blob.carry,
     )
@@ -146,6 +148,7 @@ def unpack(body: bytes) -> Blob:
         old_keys=old_keys,
         unavailable={name[len(_UNAVAILABLE) :]: _numpy(batch, name) for name in names if name.startswith(_UNAVAILABLE)},
         clamped=header.clamped,
+        from_before=header.from_before,
     )
     return Blob(rows, header.topic, header.partition, header.carry)
 

@@ -110,7 +110,7 @@ class GuardedLander:
             0,
             "unexpected",
             f"landing the table's events failed in a way that the bridge does not foresee: {raised_at(error)}",
-            "report this message with the table's columns; if an option of the table (a cast, an added column) is at "
-            "fault, change it and restart the bridge; then `cdc-bridge resume CONFIG TABLE`",
+            "change the option of the table that is at fault (a cast, an added column), or leave out the column whose "
+            "values are (columns.exclude), and restart the bridge; then `cdc-bridge resume CONFIG TABLE`",
         )
         self._lander.refuse(firsts, stop, self._count)

@@ -78,8 +78,15 @@ SCENARIOS = (
     Scenario("200 tables of 100 records", 200, 100),
     Scenario("50 tables of 10,000 records", 50, 10_000),
 )
+SCALE_OUT = (
+    SCENARIOS[1],
+    SCENARIOS[3],
+    Scenario("one table over 8 partitions, 1,000,000 records", 1, 1_000_000, partitions=8),
+    SCENARIOS[5],
+)
+"""What ``make figures-scale-out`` runs; the third merges what a batch of the default size can hold."""
 ON_EXECUTORS = "local-cluster[2,1,1024]"
-"""What ``make figures-scale-out`` compares with two threads: two executors of one core."""
+"""What it compares with two threads: two executors of one core."""
 
 
 def main(scenarios: Sequence[Scenario] = SCENARIOS) -> None:
@@ -216,9 +223,7 @@ def events(scenario: Scenario, table: str) -> Iterator[tuple[bytes, bytes, int]]
 if __name__ == "__main__":
     began = time.monotonic()
     if "scale-out" in sys.argv:
-        main(
-            [replace(SCENARIOS[number], master=master) for number in (1, 3, 5) for master in ("local[2]", ON_EXECUTORS)]
-        )
+        main([replace(each, master=master) for each in SCALE_OUT for master in ("local[2]", ON_EXECUTORS)])
     else:
         main()
     print(f"\n{time.monotonic() - began:.0f} s in all")

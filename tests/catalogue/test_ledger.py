@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -129,7 +129,45 @@ class TestVersionHalfWritten:
         assert place.replayed().rows_per_marker == {"1": 1, "2": 1, "4": 3}, "nothing twice"
 
 
+def spoilt(content: bytes) -> bytes:
+    """With one byte that is no UTF-8 in the middle of the id that the ledger has."""
+    before, id_, after = content.partition(b'"ledger_id": "')
+    assert id_, "no state of the ledger"
+    return before + id_ + b"\xff" + after[1:]
+
+
+NESTED = b'{"more": ' + b"[" * 100_000
+
+
 class TestSnapshotCorrupt:
+    @pytest.mark.parametrize("spoil", [spoilt, lambda _: NESTED], ids=["a byte that is no text", "nested without end"])
+    def test_by_bytes_that_are_no_text_it_stops_the_start_until_the_ledger_is_made_again(
+        self, place: Place, spoil: Callable[[bytes], bytes]
+    ) -> None:
+        place.land()
+        claim = version_file(place, place.ledger.version - 1)
+        claim.write_bytes(spoil(claim.read_bytes()))
+        place.send(ORDERS.create(row(3), 7))
+        before = place.files()
+        with pytest.raises(LedgerCorruptError, match=r"Version 3 of the ledger cannot be read: .*`cdc-bridge ledger"):
+            place.start()
+        assert place.files() == before
+        assert make_again(place) == set()
+        place.land()
+        assert (place.rows(), place.rows(OTHER)) == ([*LANDED, row(3)], LANDED_OTHER)
+        assert place.replayed().rows_per_marker == {"1": 1, "2": 1, "4": 3}, "nothing twice"
+
+    @pytest.mark.parametrize("spoil", [spoilt, lambda _: NESTED], ids=["a byte that is no text", "nested without end"])
+    def test_a_copy_of_bytes_that_are_no_text_is_made_anew_by_the_next_start(
+        self, place: Place, spoil: Callable[[bytes], bytes]
+    ) -> None:
+        copy = place.folder / "zone" / SNAPSHOT_COPY
+        copy.write_bytes(spoil(copy.read_bytes()))
+        place.land()
+        assert (place.rows(), place.rows(OTHER)) == (LANDED, LANDED_OTHER)
+        shutil.rmtree(place.folder / "state")
+        assert make_again(place) == set(), "it can be read again"
+
     def test_that_of_a_claim_stops_the_start_until_the_ledger_is_made_again(self, place: Place) -> None:
         place.land()
         claim = version_file(place, place.ledger.version - 1)

@@ -2,7 +2,7 @@
 
 What prepares the machine (blocks called "Once") is there already: the folder ``cdc-bridge`` stands for the clone, and
 has this project's own files and environment. ``CDC_BRIDGE_TUTORIAL=whole`` runs these blocks, too: as root, with
-``REPOSITORY`` naming the repository to clone.
+``REPOSITORY`` naming the repository to clone (``make tutorial``).
 """
 
 from __future__ import annotations

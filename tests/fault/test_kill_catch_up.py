@@ -25,6 +25,8 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 MakeBridge = Callable[..., Bridge]
 
 SIGKILLED = -9
+# Each start has to make its Python workers, and a second one of them brings these tables nothing.
+ONE_THREAD = "local[1]"
 # The number is the passage at which the process dies; a rename that recovery repeats is its first.
 KILLS = (
     (Failpoint.REQUEST_BEFORE_ANSWER, 1),
@@ -73,7 +75,7 @@ def test_a_resume_that_was_killed_at_every_step_ends_byte_for_byte_as_an_undistu
     calm.run()
     wanted = calm.files()
     request = ask_to_resume(killed)
-    path = killed.write_settings()
+    path = killed.write_settings(spark__master=ONE_THREAD)
 
     for point, passage in KILLS:
         code, said = run_once(path, {VARIABLE: f"{point}:{passage}"})

@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 MakeBridge = Callable[..., Bridge]
 
 SIGKILLED = -9
+# Each start has to make its Python workers, and a second one of them brings these tables nothing.
+ONE_THREAD = "local[1]"
 KILLS = (
     (Failpoint.STAGE_BEFORE, 1),
     (Failpoint.STAGE_AFTER, 1),
@@ -60,7 +62,7 @@ def test_a_replay_that_was_killed_at_every_step_ends_byte_for_byte_as_an_undistu
     calm.run()
     wanted = calm.files()
     request = ask_for_letters(killed, *letters)
-    path = killed.write_settings()
+    path = killed.write_settings(spark__master=ONE_THREAD)
 
     for point, passage in KILLS:
         code, said = run_once(path, {VARIABLE: f"{point}:{passage}"})

@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 MakeBridge = Callable[..., Bridge]
 
 SIGKILLED = -9
+# Each start has to make its Python workers, and a second one of them brings these tables nothing.
+ONE_THREAD = "local[1]"
 ASKED = (
     Failpoint.REBUILD_BEGUN,
     Failpoint.REQUEST_BEFORE_ANSWER,
@@ -40,7 +42,7 @@ def test_a_resync_that_is_killed_at_every_step_comes_out_as_if_nothing_had_happe
     cluster.send(orders.create({"id": 1, "name": "a"}, lsn=1), orders.create({"id": 2, "name": "stale"}, lsn=2))
     cluster.send(customers.create({"id": 1, "name": "x"}, lsn=3))
     made = bridge(**debezium.settings)
-    path = made.write_settings()
+    path = made.write_settings(spark__master=ONE_THREAD)
     made.run()
     state = LocalStorage(made.folder / "zone-state")
     request = new_request(Action.RESYNC, now_ms=1, by="ann@home", table=TABLE)
@@ -85,7 +87,7 @@ def test_a_truncated_table_whose_rebuild_is_killed_at_every_step_comes_out_the_s
         tables__defaults={"policies": {"on_truncate": "rebuild"}},
         landing_zone__release_wait="0s",
     )
-    path = made.write_settings()
+    path = made.write_settings(spark__master=ONE_THREAD)
 
     for point in (
         Failpoint.REBUILD_BEGUN,

@@ -66,13 +66,14 @@ def _look(run: int, start: int, seconds: float) -> None:
     while time.monotonic() < until:
         faulthandler.dump_traceback_later(HANGS_AFTER_SECONDS, exit=True)
         _tell({"case": number})
-        found = _failure(lambda number=number: check(run, number))
+        found = failure(lambda number=number: check(run, number))
         if found is not None:
             _tell({"case": number, "finding": found})
         number += 1
 
 
-def _failure(attempt: Callable[[], None]) -> str | None:
+def failure(attempt: Callable[[], None]) -> str | None:
+    """What an attempt ends with: the error's class, its place, and what it says."""
     try:
         attempt()
     except Exception as error:
@@ -81,15 +82,16 @@ def _failure(attempt: Callable[[], None]) -> str | None:
 
 
 def _place(error: Exception) -> str:
-    """The innermost line of our own, so that one mistake is one finding."""
-    place = "nowhere"
+    """The innermost line of the product's, else of all, so that one mistake is one finding, and two are two."""
+    own, innermost = "", "nowhere"
     frame = error.__traceback__
     while frame is not None:
         path = frame.tb_frame.f_code.co_filename
-        if any(part in path for part in _OWN) or place == "nowhere":
-            place = f"{Path(path).name}:{frame.tb_lineno}"
+        innermost = f"{Path(path).name}:{frame.tb_lineno}"
+        if any(part in path for part in _OWN):
+            own = innermost
         frame = frame.tb_next
-    return place
+    return own or innermost
 
 
 def _tell(line: object) -> None:

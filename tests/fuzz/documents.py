@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import json
 import tempfile
@@ -11,23 +12,69 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from requests import PreparedRequest, Response
+from requests.adapters import BaseAdapter
 
+from connectors.debezium.decoder import Decoder
+from connectors.debezium.events import RawRecords
+from connectors.debezium.options import DecodeOptions
 from connectors.errors import BridgeError
 from connectors.fabric import answers
 from connectors.kafka.avro_references import inline_references
+from connectors.kafka.dead_letters import letters_in
+from connectors.kafka.raw import HEADERS_TYPE
 from connectors.kafka.registry_answers import AbsentError
-from connectors.landing_zone.footer import read_footer
+from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT, SnapshotKind, read_notification
+from connectors.landing_zone.footer import Footer, read_footer
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY, read_copy
 from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.owner import OWNER_FILE, Owner, read_owner
+from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.metadata import parse_metadata
+from connectors.landing_zone.numbering import SequenceNumber
+from connectors.landing_zone.replay import table_metadata
+from connectors.landing_zone.replay.content import open_content
+from connectors.landing_zone.requests import Action, Request, answer_to, waiting
+from connectors.landing_zone.schema import PinnedColumn, PinnedSchema
 from connectors.landing_zone.storage.local import LocalStorage
+from connectors.landing_zone.storage.protocol import Storage
+from connectors.source_database.kafka_connect import ConnectApi, ConnectLocation
+from streaming.dead_letters.decoding import decode_letter
 from streaming.driver.checkpoint import Checkpoint
+from streaming.lifecycle.debezium import is_scan_of, rows_scanned, snapshot_failure
 from tests.fuzz.corpus import seeds
 from tests.fuzz.mutation import changed
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "fabric"
 _METADATA = {"keyColumns": ["id"], "fileDetectionStrategy": "SequentialFileName", "isUpsertDefaultRowMarker": True}
+_TOLD = tuple(
+    {
+        "id": "id-1",
+        "aggregate_type": aggregate,
+        "type": progress,
+        "additional_data": {
+            "connector_name": "shop",
+            "data_collections": "public.users, public.orders",
+            "scanned_collection": "public.orders",
+            "total_rows_scanned": "17",
+            "status": "SUCCEEDED",
+        },
+        "timestamp": 1_700_000_000_000,
+    }
+    for aggregate in (INITIAL_SNAPSHOT, INCREMENTAL_SNAPSHOT)
+    for progress in ("STARTED", "TABLE_SCAN_COMPLETED", "ABORTED")
+)
+_REQUEST = Request("0" * 32, 5, "me@here", Action.PAUSE, "public.orders", {"a": "b"})
+_CSV = b'id,v,__rowMarker__\r\n1,"a \\"b\\"",4\r\n2,,1\r\n'
+_CONNECT: tuple[dict[str, object], ...] = (
+    {"topic.prefix": "shop", "database.password": "x"},
+    {"connector": {"state": "RUNNING"}, "tasks": [{"id": 0, "state": "FAILED", "trace": "a\nb"}]},
+    {"offsets": [{"offset": {"file": "binlog.000003", "pos": 700}}, {"offset": None}]},
+)
 _OFFSETS = b'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1,"conf":{}}\n{"orders":{"0":17}}'
 
 
@@ -38,7 +85,7 @@ def check_documents(run: int, number: int) -> None:
         Exception: anything but an error of the bridge's own.
     """
     random = Random(f"{run}:document {number}")
-    body, read = random.choice(_documents())
+    body, read = random.choice(documents())
     try:
         read(changed(random, body) or b"")
     except BridgeError:
@@ -46,7 +93,8 @@ def check_documents(run: int, number: int) -> None:
 
 
 @cache
-def _documents() -> tuple[tuple[bytes, Callable[[bytes], object]], ...]:
+def documents() -> tuple[tuple[bytes, Callable[[bytes], object]], ...]:
+    """Whole documents, each with its reader."""
     fabric = [path.read_bytes() for path in sorted(GOLDEN.glob("*.json"))]
     schemas = [text.encode() for seed in seeds() for text in seed.schemas.values()][:20]
     return (
@@ -58,7 +106,102 @@ def _documents() -> tuple[tuple[bytes, Callable[[bytes], object]], ...]:
         (_version(), _ledger),
         (_parquet(), read_footer),
         (_parquet(), read_footer),
+        *((json.dumps(told).encode(), _notification) for told in _TOLD),
+        (
+            json.dumps({**_TOLD[0], "additional_data": {"data_collections": "public.a, public.orders"}}).encode(),
+            _letter,
+        ),
+        (msgspec.json.encode(_REQUEST), _request),
+        (msgspec.json.encode(Owner("ledger", "shop")), _in_the_zone(OWNER_FILE, read_owner)),
+        (msgspec.json.encode(LedgerState("ledger", 1, 1, "run")), _in_the_zone(SNAPSHOT_COPY, read_copy)),
+        (json.dumps(_METADATA | {"FileFormat": "CSV"}).encode(), _table_metadata),
+        *((body, _text) for body in (_CSV, gzip.compress(_CSV, mtime=0), pa.compress(_CSV, "zstd", asbytes=True))),
+        *((json.dumps(answer).encode(), _connect) for answer in _CONNECT),
     )
+
+
+def _notification(body: bytes) -> None:
+    told = read_notification(body)
+    if told is not None:
+        is_scan_of(told, "public.orders")
+        rows_scanned(told)
+        snapshot_failure([told], "id-1", SnapshotKind.INCREMENTAL, "public.orders")
+
+
+def _letter(body: bytes) -> None:
+    """The parts of a letter are its headers: the body is cut into their values."""
+    names = ("reason", "detail", "topic", "partition", "offset", "source-key", "bridge", "header.a", "left-out")
+    parts = [body[number :: len(names)] for number in range(len(names))]
+    headers = [{"key": f"cdc-bridge.{name}", "value": part} for name, part in zip(names, parts, strict=True)]
+    numbers = [{"key": "cdc-bridge.partition", "value": b"3"}, {"key": "cdc-bridge.offset", "value": body[:3] or b"7"}]
+    count = 2
+    records = RawRecords(
+        topic="letters",
+        partition=0,
+        keys=pa.array([body] * count, pa.binary()),
+        values=pa.array([body, None], pa.binary()),
+        offsets=np.arange(count, dtype=np.int64),
+        timestamps=np.zeros(count, np.int64),
+        headers=pa.array([headers, headers + numbers], HEADERS_TYPE),
+    )
+    for letter in letters_in(records):
+        decode_letter(letter, Decoder(DecodeOptions()))
+
+
+def _request(body: bytes) -> None:
+    with tempfile.TemporaryDirectory(prefix="cdc-bridge-fuzz-") as folder:
+        state = LocalStorage(Path(folder))
+        state.put(f"requests/{_REQUEST.asked_ms:015d}-{_REQUEST.id}.json", body)
+        state.put(f"answers/{_REQUEST.id}.json", body)
+        found = waiting(state)
+        assert len(found.requests) + len(found.unreadable) == 1
+        answer_to(state, _REQUEST.id)
+
+
+def _in_the_zone(path: str, read: Callable[[Storage], object]) -> Callable[[bytes], None]:
+    def written(body: bytes) -> None:
+        with tempfile.TemporaryDirectory(prefix="cdc-bridge-fuzz-") as folder:
+            zone = LocalStorage(Path(folder))
+            zone.put(path, body)
+            read(zone)
+
+    return written
+
+
+def _table_metadata(body: bytes) -> None:
+    table_metadata.parse_metadata(body, "_metadata.json")
+
+
+def _text(body: bytes) -> None:
+    described = table_metadata.parse_metadata(json.dumps(_METADATA | {"FileFormat": "CSV"}).encode(), "_metadata.json")
+    content = open_content(body, described, "1.csv")
+    content.read(0, content.schema.names)
+
+
+def _connect(body: bytes) -> None:
+    api = ConnectApi(ConnectLocation("http://connect", "shop"))
+    api._session.mount("http://", _Answering(body))
+    for ask in (api.config, api.states, api.binlog_position):
+        _told(ask)
+
+
+class _Answering(BaseAdapter):
+    """A server that gives one answer."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__()
+        self._body = body
+
+    def send(self, request: PreparedRequest, *arguments: object, **options: object) -> Response:
+        """The answer, in the form that Kafka Connect's have."""
+        answer = Response()
+        answer.status_code, answer.url, answer.request = 200, request.url or "", request
+        answer.headers["Content-Type"] = "application/json"
+        answer.raw = io.BytesIO(self._body)
+        return answer
+
+    def close(self) -> None:
+        """There is no connection."""
 
 
 def _fabric(body: bytes) -> None:
@@ -111,6 +254,9 @@ def _version() -> bytes:
 @cache
 def _parquet() -> bytes:
     stream = io.BytesIO()
-    table = pa.table({"id": [1]}).replace_schema_metadata({"cdc_bridge.table": "public.orders"})
+    schema = PinnedSchema((PinnedColumn("id", "id", "int64", key=True),))
+    topics, ranges = {"orders": "id"}, {"orders": {0: (5, 6)}}
+    footer = Footer("public.orders", 1, SequenceNumber(1), 1, schema, topics=topics, ranges=ranges)
+    table = pa.table({"id": [1]}).replace_schema_metadata(footer.to_metadata())
     pq.write_table(table, stream)
     return stream.getvalue()

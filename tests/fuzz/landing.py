@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from connectors.debezium.events import BadRecord
-from connectors.errors import BridgeError
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer
 from connectors.landing_zone.replay import open_zone, replay
@@ -41,7 +40,7 @@ def check_landing(case: Case) -> None:
     Raises:
         AssertionError: something outside the zone and the state was written, or a table parked for a reason that
             nobody has foreseen.
-        Exception: anything but an error of the bridge's own.
+        Exception: anything else, an error of the bridge's own too: whatever records hold, they stop no job.
     """
     with _folder() as folder:
         log = Log()
@@ -62,10 +61,7 @@ def check_landing(case: Case) -> None:
             dead_letters=letters,
         )
         start = {topic: dict.fromkeys(ends, 0) for topic, ends in log.ends().items()}
-        try:
-            job.run_batch(start, log.ends())
-        except BridgeError:
-            return
+        job.run_batch(start, log.ends())
         assert {path.name for path in folder.iterdir()} <= {"zone", "state"}
         parked = {name: table.parked for name, table in job.ledger.state.tables.items() if table.parked is not None}
         assert "unexpected" not in {stop.reason for stop in parked.values()}, parked

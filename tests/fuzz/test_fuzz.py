@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
@@ -15,8 +16,9 @@ from connectors.debezium.semantics import PHYSICAL_TYPES
 from connectors.debezium.types import pinned_type
 from connectors.debezium.values import physical_type, to_pinned
 from tests.fuzz import hostile
+from tests.fuzz.__main__ import failure
 from tests.fuzz.contract import check_decoding
-from tests.fuzz.documents import check_documents
+from tests.fuzz.documents import check_documents, documents
 from tests.fuzz.landing import check_landing
 from tests.fuzz.mutation import case
 
@@ -40,9 +42,27 @@ def test_the_job_lands_sets_aside_or_parks_whatever_comes() -> None:
         check_landing(case(RUN, number))
 
 
+def test_a_document_that_is_whole_is_read() -> None:
+    for body, read in documents():
+        read(body)
+
+
 def test_a_broken_document_is_told_in_the_bridge_s_own_words() -> None:
-    for number in range(60):
+    for number in range(160):
         check_documents(RUN, number)
+
+
+def test_two_broken_promises_are_two_findings() -> None:
+    def first() -> None:
+        raise AssertionError("one")
+
+    def second() -> None:
+        raise AssertionError("two")
+
+    def place(attempt: Callable[[], None]) -> str:
+        return (failure(attempt) or "").partition(": ")[0]
+
+    assert len({place(first), place(second)}) == 2
 
 
 PARAMETERS = (

@@ -32,7 +32,8 @@ def test_secrets_may_come_from_the_environment() -> None:
     manifests = rendered(one_source(env=env, envFrom=env_from, executors={"enabled": True}))
     for pod in pod_templates(manifests):
         (each,) = pod["spec"]["containers"]
-        assert (each["env"], each["envFrom"]) == (env, env_from)
+        own = [{"name": "CDC_BRIDGE_HTTP__PORT", "value": "8080"}] if "ports" in each else []
+        assert (each["env"], each["envFrom"]) == (own + env, env_from)
 
 
 def test_workload_identity_labels_the_pods_and_annotates_the_account() -> None:
@@ -120,16 +121,17 @@ def test_the_network_policy_lets_out_what_the_settings_name() -> None:
         },
         settings=settings(
             registry={"url": "http://registry-0:8081/apis,http://registry-1"},
+            lineage={"url": "http://marquez:5000"},
             source={
                 "connect": {"url": "https://connect:8083", "connector": "shop"},
-                "database": {"url": "postgresql://reader@db.example.com/shop"},
+                "database": {"url": "postgresql://reader@db.example.com/shop", "unverified": True},
             },
         ),
     )
     values = changed(values, "sources.shop.settings.kafka.bootstrap_servers", "a:9093, b:9094,[::1]:9093")
     egress = _policy(rendered(values), "prod-cdc-bridge-shop-egress")["egress"]
     assert egress[0] == {"ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}]}
-    ports = [443, 6443, 9093, 9094, 8083, 5432, 8081, 80, 9999]
+    ports = [443, 6443, 9093, 9094, 8083, 5432, 5000, 8081, 80, 9999]
     assert egress[1] == {"ports": [{"port": port, "protocol": "TCP"} for port in ports]}
     assert egress[2:] == [{"to": [{"ipBlock": {"cidr": "::/0"}}]}]
 

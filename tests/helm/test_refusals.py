@@ -62,10 +62,36 @@ REFUSED: list[tuple[str, Values, str]] = [
         " least 60 seconds, longer than the longest micro-batch",
     ),
     (
-        "less memory than the heap",
-        one_source(resources={"limits": {"memory": "2Gi"}}, settings=settings(spark={"driver_memory": "2GiB"})),
-        f"{SHOP}.resources.limits.memory is 2Gi, but settings.spark.driver_memory alone takes 2GiB: leave 512Mi or more"
-        " for Python workers, about 400Mi for each core",
+        "less memory than the heap and what is beside it",
+        one_source(resources={"limits": {"memory": "2073Mi"}, "requests": {"cpu": "2"}}),
+        f"{SHOP}.resources.limits.memory is 2073Mi, less than 2074Mi: the heap (1GiB by settings.spark.driver_memory),"
+        " 450Mi beside it, and 300Mi for each of 2 cores; where partitions are merged even more is needed. Raise it, or"
+        " lower the heap or the cores",
+    ),
+    (
+        "less memory than the threads of the settings need",
+        one_source(settings=settings(spark={"master": "local[12]", "driver_memory": "2GiB"})),
+        f"{SHOP}.resources.limits.memory is 4Gi, less than 6098Mi: the heap (2GiB by settings.spark.driver_memory),"
+        " 450Mi beside it, and 300Mi for each of 12 cores; where partitions are merged even more is needed. Raise it,"
+        " or lower the heap or the cores",
+    ),
+    (
+        "less memory than a driver needs whose work is done by executors",
+        one_source(resources={"limits": {"memory": "1473Mi"}}, executors={"enabled": True}),
+        f"{SHOP}.resources.limits.memory is 1473Mi, less than 1474Mi: the heap (1GiB by settings.spark.driver_memory),"
+        " 450Mi beside it. Raise it, or lower the heap",
+    ),
+    (
+        "executors with less memory beside the heap than their workers need",
+        one_source(executors={"enabled": True, "cores": 2, "memoryOverhead": "799m"}),
+        f"{SHOP}.executors.memoryOverhead is 799m, less than 800m: 200m of Java beside its heap, and 300m for each of 2"
+        " cores; where partitions are merged even more is needed. Raise it, or lower executors.cores",
+    ),
+    (
+        "a port that only the bridge hears of",
+        one_source(env=[{"name": "CDC_BRIDGE_HTTP__PORT", "value": "9090"}]),
+        f"{SHOP}.env has CDC_BRIDGE_HTTP__PORT, which ports and probes of the pod don't follow: write it as"
+        " settings.http.port",
     ),
     (
         "no landing zone",
@@ -227,6 +253,12 @@ def test_what_the_environment_gives_is_not_asked_for() -> None:
     ]
     assert rendered({"sources": {"shop": {"env": env}}})
     assert rendered({"sources": {"shop": {"envFrom": [{"secretRef": {"name": "shop"}}]}}})
+
+
+def test_memory_that_is_just_enough_is_taken() -> None:
+    assert rendered(one_source(resources={"limits": {"memory": "2074Mi"}, "requests": {"cpu": "2"}}))
+    executors = {"enabled": True, "cores": 2, "memoryOverhead": "800m"}
+    assert rendered(one_source(resources={"limits": {"memory": "1474Mi"}}, executors=executors))
 
 
 def test_a_local_landing_zone_on_a_mounted_volume_is_taken() -> None:

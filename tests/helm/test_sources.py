@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,13 @@ from streaming.policies import Compaction, OnUnavailable
 from streaming.settings import settings_of
 from tests.helm.chart import (
     ANY_ADDRESS,
+    ROOT,
     Values,
     changed,
     container,
     of_kind,
     one_source,
+    pod_templates,
     rendered,
     settings,
     settings_file,
@@ -205,6 +208,31 @@ def test_probes_ask_the_port_of_the_settings() -> None:
     assert the(manifests, "Service")["spec"]["ports"] == [{"name": "http", "port": 9090, "targetPort": "http"}]
 
 
+@pytest.mark.parametrize("mode", ["StatefulSet", "SparkApplication"])
+def test_the_bridge_listens_there_although_its_image_has_a_variable_that_wins_over_the_settings(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    variables = dict(re.findall(r"(CDC_BRIDGE_HTTP__\w+)=(\S+)", image))
+    assert variables == {"CDC_BRIDGE_HTTP__HOST": ANY_ADDRESS, "CDC_BRIDGE_HTTP__PORT": "8080"}
+    values = one_source(mode=mode, settings=settings(http={"port": 9090}), executors={"enabled": True})
+    manifests = rendered(values)
+    driver, executor = (
+        next(
+            pod["spec"]["containers"][0]
+            for pod in pod_templates(manifests)
+            if pod["metadata"]["labels"]["app.kubernetes.io/component"] == component
+        )
+        for component in ("driver", "executor")
+    )
+    assert "env" not in executor
+    for name, value in {**variables, **{each["name"]: each["value"] for each in driver["env"]}}.items():
+        monkeypatch.setenv(name, value)
+    (port,) = (each["containerPort"] for each in driver["ports"] if each["name"] == "http")
+    listens = settings_of(the(manifests, "ConfigMap", "prod-cdc-bridge-shop")["data"]["bridge.yaml"], "b.yaml").http
+    assert (listens.host, listens.port, port) == (ANY_ADDRESS, 9090, 9090)
+
+
 def test_the_check_of_helm_test_has_the_settings_and_secrets_of_its_source() -> None:
     manifests = rendered(
         one_source(secretFiles={"kafka": "shop-kafka"}, env=[{"name": "TZ", "value": "UTC"}], envFrom=[])
@@ -213,7 +241,8 @@ def test_the_check_of_helm_test_has_the_settings_and_secrets_of_its_source() -> 
     (check,) = pod["spec"]["containers"]
     assert pod["metadata"]["annotations"]["helm.sh/hook"] == "test"
     assert check["args"] == ["cdc-bridge", "check", "/etc/cdc-bridge/bridge.yaml"]
-    assert check["env"] == container(manifests)["env"] == [{"name": "TZ", "value": "UTC"}]
+    assert check["env"] == [{"name": "TZ", "value": "UTC"}]
+    assert container(manifests)["env"] == [{"name": "CDC_BRIDGE_HTTP__PORT", "value": "8080"}, *check["env"]]
     mounted = {mount["mountPath"] for mount in container(manifests)["volumeMounts"]}
     assert {mount["mountPath"] for mount in check["volumeMounts"]} == mounted
     assert json.dumps(pod).count("persistentVolumeClaim") == 0, "the bridge has it, and it may be on another node"

@@ -105,6 +105,11 @@ def test_no_file_of_the_image_can_be_changed_by_its_user(image: Image) -> None:
     assert set(found) == {scratch, f"/var{scratch}", "/run/lock", "/var/lib/cdc-bridge"}
 
 
+def test_java_is_17(image: Image) -> None:
+    said = image.run("java", "-XshowSettings:properties", "-version").errors
+    assert "java.specification.version = 17" in [line.strip() for line in said.splitlines()]
+
+
 def test_works_for_a_user_id_that_the_image_does_not_know(image: Image) -> None:
     done = image.run("java", "-XshowSettings:properties", "-version", user="12345:0")
     assert "user.name = spark" in done.errors

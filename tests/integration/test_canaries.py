@@ -3,7 +3,8 @@
 The real job runs as a process of its own and meets failures: a bad record, a registry, a connector, a database and a
 lineage server that refuse it, at last a broker that refuses the password. Searched are its output, every file that it
 leaves (zone, ledger, checkpoint, Spark's event log and scratch folders), Spark's web interface, the status page, the
-metrics, and the command lines of it and of all processes below it.
+metrics, and the command lines of it and of all processes below it. A secret that nobody reads would prove nothing, so
+each is shown to have been used: whom it let in, whom it was told, or what it made of a value.
 """
 
 from __future__ import annotations
@@ -14,10 +15,7 @@ import http.client
 import json
 import os
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,16 +24,21 @@ import pytest
 import yaml
 
 from connectors.kafka.embedded_broker import EmbeddedBroker
-from connectors.kafka.loopback import free_ports
+from connectors.landing_zone.replay import open_zone, replay
+from connectors.landing_zone.storage.local import LocalStorage
+from streaming.demo.columns import Column, Kind
 from streaming.demo.workload import Record
 from streaming.settings.json_schema import facts
+from tests.integration.canary_settings import key_file, login, oauth, planted
+from tests.integration.canary_uses import USES
 from tests.support.authority import Authority
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_JAVA, TABLE
+from tests.support.canaries import Evidence, canary
 from tests.support.cluster import Cluster
 from tests.support.process import SECONDS, command
 from tests.support.process_tree import descendants
-from tests.support.records import Table
-from tests.unit.streaming.settings_builder import settings_text
+from tests.support.records import COLUMNS, Table
+from tests.support.refusing import Refusing, RefusingDatabase
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -55,77 +58,6 @@ SETTINGS = {
 BESIDE = ("spark property", "other environment", "refused password")
 SPARK_PATHS = ("environment", "jobs", "stages", "executors", "sql?details=true", "allexecutors")
 SPARK_PAGES = ("environment/", "jobs/", "stages/", "executors/", "SQL/", "StreamingQuery/")
-
-
-def canary(name: str) -> str:
-    """The secret planted under a name."""
-    return f"Canary{base64.b32encode(name.encode()).decode().rstrip('=')}yranaC"
-
-
-def spellings(name: str) -> list[bytes]:
-    """The secret as it may appear: itself, and what base64 makes of it wherever it begins in what is encoded."""
-    secret = canary(name).encode()
-    encoded = []
-    for before in range(3):
-        whole = base64.b64encode(b"x" * before + secret + b"xx").rstrip(b"=")
-        encoded.append(whole[4 if before else 0 : -4])
-    return [secret, secret[::-1], *encoded]
-
-
-class Refusing:
-    """A server that refuses everyone and remembers how they identified themselves; a context manager."""
-
-    def __init__(self) -> None:
-        told: list[str] = []
-
-        class Connection(BaseHTTPRequestHandler):
-            def _refuse(self) -> None:
-                length = int(self.headers.get("Content-Length") or 0)
-                told.append(f"{self.headers.get('Authorization')} {self.rfile.read(length).decode()}")
-                self.send_response(401)
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"{}")
-
-            do_GET = do_POST = do_PUT = _refuse
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Nothing is printed."""
-
-        self.told = told
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Connection)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Refusing:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-
-@dataclass
-class Evidence:
-    """What the processes have let out.
-
-    Attributes:
-        shown: text and bytes by where they were seen.
-        codes: exit codes by command.
-        told: what the servers were told by those that wanted in.
-    """
-
-    shown: dict[str, bytes] = field(default_factory=dict)
-    codes: dict[str, int] = field(default_factory=dict)
-    told: list[str] = field(default_factory=list)
-
-    def add(self, place: str, content: str | bytes) -> None:
-        found = content.encode() if isinstance(content, str) else content
-        self.shown[place] = self.shown.get(place, b"") + found
-
-    def finds(self, name: str) -> list[str]:
-        """Where a secret was seen."""
-        return [place for place, content in self.shown.items() if any(each in content for each in spellings(name))]
 
 
 @pytest.fixture(scope="module")
@@ -155,14 +87,18 @@ def broker(
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker, authority: Authority) -> Evidence:
+def evidence(
+    tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker, authority: Authority, spark_jars: list[Path]
+) -> Evidence:
     folder, private = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("private")
     for name in ("tmp", "spark", "events"):
         (folder / name).mkdir()
     found = Evidence()
     cluster = Cluster(broker.internal_bootstrap_servers)
-    table = Table(cluster.topic())
-    cluster.send(table.create({"id": 1, "name": "a"}, lsn=1), Record(table.topic, 0, None, b"{nonsense}", ()))
+    table = Table(cluster.topic(), columns=(*COLUMNS, Column("note", Kind.TEXT)))
+    cluster.send(
+        table.create({"id": 1, "name": "a", "note": "b"}, lsn=1), Record(table.topic, 0, None, b"{nonsense}", ())
+    )
     environment = {
         "TMPDIR": str(folder / "tmp"),
         "SPARK_LOCAL_DIRS": str(folder / "spark"),
@@ -170,10 +106,10 @@ def evidence(tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker, a
         "CDC_BRIDGE_REGISTRY__PASSWORD": canary("registry password"),
         "CDC_BRIDGE_DEBUG": "1",
     }
-    with Refusing() as refusing:
+    with Refusing() as refusing, RefusingDatabase() as database:
         settings = private / "bridge.yaml"
-        text = planted(folder, private, broker, authority, cluster, refusing.url)
-        settings.write_text(text)
+        settings.write_text(planted(folder, private, broker, authority, cluster, refusing.url, database.port))
+        found.private_key = key_file(settings).read_bytes()
         tell(found, "check", ["check", str(settings), "--json"], folder, environment)
         follow(
             found,
@@ -187,103 +123,15 @@ def evidence(tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker, a
             ("oauth client secret", {"kafka__security": oauth(private, authority, refusing.url)}),
         ):
             other = private / f"{name.split()[0]}.yaml"
-            other.write_text(planted(folder, private, broker, authority, cluster, refusing.url, **changes))
+            text = planted(folder, private, broker, authority, cluster, refusing.url, database.port, **changes)
+            other.write_text(text)
             tell(found, name, ["run", str(other), "--once"], folder, environment)
-        found.told = list(refusing.told)
+        found.told = [*refusing.told, *database.told]
+    found.rows = replay(open_zone(LocalStorage(folder / "zone")).table(TABLE)).table.to_pylist()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             found.add(f"file {path.relative_to(folder)}", path.name.encode() + b"\n" + path.read_bytes())
     return found
-
-
-def planted(
-    folder: Path,
-    private: Path,
-    broker: EmbeddedBroker,
-    authority: Authority,
-    cluster: Cluster,
-    refusing: str,
-    **changes: Any,
-) -> str:
-    """Settings with a secret everywhere: some in place, some in files, one in the environment."""
-    [status, spark_ui, closed] = free_ports(3)
-    return settings_text(
-        **{
-            "kafka__bootstrap_servers": broker.bootstrap_servers,
-            "kafka__topics": None,
-            "kafka__pattern": rf"{cluster.prefix}\..*",
-            "kafka__security": login(private, authority, "kafka password"),
-            "registry": {"url": refusing, "username": "bridge"},
-            "landing_zone__url": f"file://{folder}/zone",
-            "dead_letters__topic": f"{cluster.prefix}-dead-letters",
-            "http__port": status,
-            "trigger__interval": "100ms",
-            "retry__attempts": 0,
-            "tables__secrecy": {
-                "salt": canary("salt of hashes"),
-                "key_file": secret_file(private, "encryption key"),
-            },
-            "tables__overrides": [{"match": "*", "columns": {"hash": ["name"], "encrypt": ["nothing*"]}}],
-            "source": {
-                "connect": {
-                    "url": refusing,
-                    "connector": "shop",
-                    "username": "bridge",
-                    "password": canary("connect password"),
-                },
-                "database": {
-                    "url": f"postgresql://reader@127.0.0.1:{closed}/shop",
-                    "password_file": secret_file(private, "database password"),
-                },
-            },
-            "lineage": {"url": refusing, "api_key": canary("lineage key")},
-            "spark__master": "local[2]",
-            "spark__ui": True,
-            "spark__conf": {
-                "spark.driver.extraJavaOptions": QUICK_JAVA,
-                "spark.ui.port": str(spark_ui),
-                "spark.eventLog.enabled": "true",
-                "spark.eventLog.dir": f"file://{folder}/events",
-                "spark.eventLog.compress": "false",
-                "spark.hadoop.fs.azure.account.key": canary("spark property"),
-            },
-            **changes,
-        }
-    )
-
-
-def login(private: Path, authority: Authority, password: str) -> dict[str, Any]:
-    shown = authority.issue("client", password=canary("private key password"))
-    return {
-        "protocol": "SASL_SSL",
-        "mechanism": "PLAIN",
-        "username": "bridge",
-        "password": canary(password),
-        "ca_file": str(authority.certificate),
-        "certificate_file": str(shown.certificate),
-        "key_file": str(shown.key),
-        "key_password_file": secret_file(private, "private key password"),
-    }
-
-
-def oauth(private: Path, authority: Authority, url: str) -> dict[str, Any]:
-    credentials = {
-        "token_url": f"{url}/token",
-        "client_id": "bridge",
-        "client_secret_file": secret_file(private, "oauth client secret"),
-    }
-    return {
-        "protocol": "SASL_SSL",
-        "mechanism": "OAUTHBEARER",
-        "ca_file": str(authority.certificate),
-        "oauth": credentials,
-    }
-
-
-def secret_file(private: Path, name: str) -> str:
-    path = private / name.replace(" ", "-")
-    path.write_text(f"{canary(name)}\n")
-    return str(path)
 
 
 def tell(found: Evidence, name: str, arguments: list[str], folder: Path, environment: Mapping[str, str]) -> None:
@@ -334,7 +182,11 @@ def follow(
 
 def look(found: Evidence, pid: int, said: Mapping[str, Any]) -> None:
     for process in (pid, *descendants(pid)):
-        found.add("command lines", Path(f"/proc/{process}/cmdline").read_bytes())
+        line = Path(f"/proc/{process}/cmdline").read_bytes()
+        found.add("command lines", line)
+        # One that has ended by now has none any more.
+        with contextlib.suppress(OSError):
+            found.environments[line] = Path(f"/proc/{process}/environ").read_bytes()
     status = f"http://127.0.0.1:{said['http']['port']}"
     for path in ("/", "/metrics", "/livez", "/readyz", "/startupz"):
         found.add(f"status {path}", fetched(status, path))
@@ -367,13 +219,9 @@ def test_every_setting_that_takes_a_secret_has_one_here() -> None:
     assert facts()["secrets"] == list(SETTINGS)
 
 
-def test_the_secrets_were_used(evidence: Evidence) -> None:
-    told = "\n".join(evidence.told)
-    basic = {name: base64.b64encode(f"bridge:{canary(name)}".encode()).decode() for name in SETTINGS.values()}
-    assert basic["registry password"] in told
-    assert basic["connect password"] in told
-    assert f"Bearer {canary('lineage key')}" in told
-    assert basic["oauth client secret"] in told
+@pytest.mark.parametrize("name", [*SETTINGS.values(), *BESIDE])
+def test_the_secret_was_used(evidence: Evidence, name: str) -> None:
+    assert USES[name](evidence)
 
 
 def test_what_was_searched_holds_what_the_bridge_has_to_say(evidence: Evidence) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
@@ -11,6 +13,7 @@ from connectors.debezium.events import BadRecord
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import (
     MAX_DETAIL,
+    MAX_LETTER_BYTES,
     DeadLetterConfig,
     DeadLetterProducer,
     ensure_topic,
@@ -112,14 +115,34 @@ def test_a_letter_that_is_too_large_is_refused_and_the_next_ones_still_go(
     assert [letter.record for letter in read_dead_letters(kafka, topic)] == [bad(8)]
 
 
-def test_a_record_larger_than_any_letter_is_refused_at_once(
-    kafka: KafkaConfig, new_topic: TopicMaker, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"value": bytes(MAX_LETTER_BYTES)},
+        {"key": bytes(MAX_LETTER_BYTES)},
+        {"headers": (("a" * 1_000, b"1"),) * (MAX_LETTER_BYTES // 1_000)},
+    ],
+    ids=["value", "key", "headers"],
+)
+def test_of_a_record_larger_than_any_letter_the_letter_tells_where_it_is_and_why(
+    kafka: KafkaConfig, new_topic: TopicMaker, part: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("connectors.kafka.dead_letters.MAX_LETTER_BYTES", 1_000)
-    producer = DeadLetterProducer(DeadLetterConfig(kafka, new_topic("dead")))
+    topic = new_topic("dead", max_message_bytes="20000")
+    producer = DeadLetterProducer(DeadLetterConfig(kafka, topic, bridge="shop"))
+    large = replace(bad(), **part)
+    producer.send(large)
+    producer.flush()
 
-    with pytest.raises(DeadLetterRefusedError, match="Kafka refuses a dead letter: "):
-        producer.send(bad(value=bytes(2_000)))
+    [letter] = read_dead_letters(kafka, topic)
+    assert letter.left_out >= MAX_LETTER_BYTES
+    assert letter.record == replace(
+        large,
+        key=None,
+        value=None,
+        headers=(),
+        detail=f"the record's {letter.left_out} bytes are more than a letter can hold, and stay in its topic; "
+        "line 1: no brace",
+    )
 
 
 def test_a_missing_topic_is_an_error_of_the_flush(kafka: KafkaConfig) -> None:

@@ -50,7 +50,7 @@ def test_a_killed_connect_doubles_no_row_and_leaves_none_stale(
     with running(made):
         for _ in range(KILLS):
             middle = connector.sent() + TAIL
-            workload.run(STATEMENTS, bulk=1)
+            workload.run(STATEMENTS, bulk=1, bulk_rows=TAIL)
             until(partial(sent_more, connector, middle), "the connector is in the middle of it")
             rig.worker.restart(offset_flush_ms=600_000)
         workload.run(STATEMENTS)

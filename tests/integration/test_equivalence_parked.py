@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.rig import Converter, Rig
+from connectors.landing_zone.ledger.state import TableStatus
+from tests.rig import SIGNAL_TABLE, Converter, Rig
 from tests.rig.equivalence import POSTGRES, Source
 from tests.rig.judge import Verdict, compare, select
 from tests.rig.tables import BYTES, DOCUMENT, INT, SMALLINT, VARCHAR, WIDE, Column, Dialect, Kind, Table
@@ -140,6 +141,47 @@ def test_a_truncate_parks_its_table_with_the_rows_before_it(rig: Rig, bridge: Ma
     assert state.parked is not None
     assert state.parked.reason == "truncate"
     assert compare(table, before, made.replayed(name)).equal
+    other, _ = states["other"]
+    assert compare(OTHER, select(db, source.dialect, OTHER), made.replayed(other)).equal
+
+
+@pytest.mark.parametrize("source", [POSTGRES[1], Source(Dialect.MARIADB, Converter.JSON_SCHEMA)], ids=str)
+def test_a_truncated_table_begins_anew_where_the_settings_say_so_and_equals_the_database(
+    rig: Rig, bridge: MakeBridge, source: Source
+) -> None:
+    table = Table("pages", (Column("id", INT), Column("label", VARCHAR)))
+    db = source.database(rig)
+    for statement in (*table.ddl(source.dialect), *OTHER.ddl(source.dialect)):
+        db.execute(statement)
+    db.execute("INSERT INTO pages VALUES (1, 'one'), (2, 'two')")
+    connector = source.connect(rig, db, partitions=1)
+    connector.wait_streaming()
+    url = f"{source.dialect}://{db.user}@{db.host}:{db.port}/{db.name}"
+    made = bridge(
+        tables__defaults={"policies": {"on_truncate": "rebuild"}},
+        landing_zone__release_wait="0s",
+        source__topic_prefix=rig.prefix,
+        source__signals={"table": f"{db.schema}.{SIGNAL_TABLE}"},
+        source__database={"url": url, "password": db.password, "unverified": True},
+    )
+    made.run()
+    db.execute("UPDATE pages SET label = 'zwei' WHERE id = 2")
+    db.execute("TRUNCATE TABLE pages")
+    db.execute("INSERT INTO pages VALUES (2, 'again'), (3, 'three')")
+    db.execute("INSERT INTO other VALUES (1, 'one')")
+    connector.wait_caught_up()
+
+    # The truncate is met and the folder removed, then what follows it in Kafka lands.
+    made.run()
+    connector.wait_caught_up()
+    made.run()
+
+    states = {state.source[2]: (name, state) for name, state in made.ledger.tables.items()}
+    name, state = states["pages"]
+    assert (state.status, state.generation, state.parked) == (TableStatus.STREAMING, 2, None)
+    rows = select(db, source.dialect, table)
+    assert [row["id"] for row in rows] == [2, 3]
+    assert compare(table, rows, made.replayed(name)).equal
     other, _ = states["other"]
     assert compare(OTHER, select(db, source.dialect, OTHER), made.replayed(other)).equal
 

@@ -23,10 +23,16 @@ from confluent_kafka.admin import (
 )
 from pyspark.sql import SparkSession
 
+from connectors.debezium.events import BadRecord
 from connectors.errors import BridgeError
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, ensure_topic, read_dead_letters
 from connectors.kafka.embedded_broker import EmbeddedBroker
-from connectors.kafka.errors import KafkaAccessError, TopicNotFoundError
+from connectors.kafka.errors import DeadLetterRefusedError, KafkaAccessError, TopicNotFoundError
+from connectors.kafka.signals import SnapshotKind, SnapshotSignal, notifications_since, send_signal
+from connectors.kafka.topics import Admin, describe_topics
 from streaming.demo.workload import Record
+from streaming.kafka_options import kafka_config
 from tests.support.bridge import QUICK_JAVA, Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Table
@@ -62,7 +68,17 @@ class Grant:
         )
 
 
-NAMES = {"source topics": TOPIC, "dead-letter topic": LETTERS, "`kafka.commit_group`": GROUP}
+SIGNALS, NOTIFICATIONS, MADE = "shop-signals", "shop-notifications", "made-by-the-bridge"
+NAMES = {
+    "source topics": TOPIC,
+    "dead-letter topic": LETTERS,
+    "`kafka.commit_group`": GROUP,
+    "dead-letter topic, before its first use": MADE,
+    "dead-letter topic, for `dead-letters list`, `show` and `replay`": LETTERS,
+    "source topics, for `check`": TOPIC,
+    "the connector's signal topic (`source.signals.topic`)": SIGNALS,
+    "the connector's notification topic": NOTIFICATIONS,
+}
 
 
 def page_grants() -> list[Grant]:
@@ -96,9 +112,11 @@ def broker(tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path]) ->
 def cluster(broker: EmbeddedBroker) -> Cluster:
     """As a user who may do everything: one topic with a row and a record that cannot be decoded."""
     admin = AdminClient({"bootstrap.servers": broker.internal_bootstrap_servers})
-    for future in admin.create_topics([NewTopic(name, 1, 1) for name in (TOPIC, LETTERS)]).values():
+    names = (TOPIC, LETTERS, SIGNALS, NOTIFICATIONS)
+    for future in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
         future.result(SECONDS)
     made = Cluster(broker.internal_bootstrap_servers)
+    made.send(Record(SIGNALS, 0, b"shop", b'{"id": "id-0"}', ()))
     made.send(Table(TOPIC).create({"id": 1, "name": "a"}, lsn=1), Record(TOPIC, 0, None, b"{nonsense}", ()))
     return made
 
@@ -118,7 +136,7 @@ def granted(broker: EmbeddedBroker, grants: list[Grant]) -> Iterator[None]:
             future.result(SECONDS)
 
 
-def bridge_of(folder: Path, spark: SparkSession, broker: EmbeddedBroker, **changes: Any) -> Bridge:
+def bridge_of(folder: Path, spark: SparkSession | None, broker: EmbeddedBroker, **changes: Any) -> Bridge:
     security = {"protocol": "SASL_PLAINTEXT", "mechanism": "PLAIN", "username": "bridge", "password": PASSWORD}
     return Bridge(
         folder,
@@ -132,6 +150,87 @@ def bridge_of(folder: Path, spark: SparkSession, broker: EmbeddedBroker, **chang
             **changes,
         },
     )
+
+
+def wanted_by(resource: str) -> list[Grant]:
+    """The rows of the page's table about a resource that is not needed always."""
+    return [grant for grant in page_grants() if NAMES[grant.what] == resource and grant not in needed()]
+
+
+@pytest.fixture
+def config(broker: EmbeddedBroker, tmp_path: Path) -> KafkaConfig:
+    """As the bridge's user."""
+    return kafka_config(bridge_of(tmp_path, None, broker).settings)
+
+
+def test_every_row_of_the_page_is_tried() -> None:
+    assert {grant.what for grant in page_grants()} == NAMES.keys()
+
+
+def test_a_signal_takes_the_rights_on_its_topic_that_the_page_names(
+    broker: EmbeddedBroker, cluster: Cluster, config: KafkaConfig
+) -> None:
+    signal = SnapshotSignal("id-1", "public.orders", SnapshotKind.INCREMENTAL)
+    rights = wanted_by(SIGNALS)
+    for missing in rights:
+        with granted(broker, [grant for grant in rights if grant != missing]), pytest.raises(BridgeError) as raised:
+            send_signal(config, SIGNALS, "shop", signal)
+        assert raised.value.facts["topic"] == SIGNALS or SIGNALS in raised.value.message
+    with granted(broker, rights):
+        assert [send_signal(config, SIGNALS, "shop", signal) for _ in range(2)] == [True, False]
+
+
+def test_notifications_take_the_right_on_their_topic_that_the_page_names(
+    broker: EmbeddedBroker, cluster: Cluster, config: KafkaConfig
+) -> None:
+    cluster.send(
+        Record(NOTIFICATIONS, 0, None, b'{"id": "1", "aggregate_type": "Initial Snapshot", "type": "COMPLETED"}', ())
+    )
+    with pytest.raises(TopicNotFoundError):
+        notifications_since(config, NOTIFICATIONS, {})
+    with granted(broker, wanted_by(NOTIFICATIONS)):
+        assert [each.id for each in notifications_since(config, NOTIFICATIONS, {})] == ["1"]
+
+
+def test_dead_letters_take_the_right_on_their_topic_that_the_page_names(
+    broker: EmbeddedBroker, cluster: Cluster, config: KafkaConfig
+) -> None:
+    with pytest.raises(TopicNotFoundError):
+        list(read_dead_letters(config, LETTERS))
+    with granted(broker, wanted_by(LETTERS)):
+        assert list(read_dead_letters(config, LETTERS)) == cluster.letters(LETTERS)
+
+
+def test_without_any_right_to_write_a_dead_letter_is_refused_with_what_to_do(
+    broker: EmbeddedBroker, cluster: Cluster, config: KafkaConfig
+) -> None:
+    producer = DeadLetterProducer(DeadLetterConfig(config, LETTERS, timeout=10.0))
+    with granted(broker, wanted_by(LETTERS)):
+        producer.send(BadRecord(TOPIC, 0, 1, "not JSON", "line 1", None, b"{nonsense}"))
+        with pytest.raises(DeadLetterRefusedError) as raised:
+            producer.flush()
+    assert raised.value.remedy == "let the bridge's user write to the dead-letter topic"
+
+
+def test_making_the_dead_letter_topic_takes_the_right_that_the_page_names(
+    broker: EmbeddedBroker, config: KafkaConfig
+) -> None:
+    with pytest.raises(KafkaAccessError, match="the dead-letter topic does not exist, and this user may not create"):
+        ensure_topic(Admin(config), MADE)
+    with granted(broker, wanted_by(MADE)):
+        assert ensure_topic(Admin(config), MADE)
+
+
+def test_how_long_records_are_kept_takes_the_right_that_the_page_names(
+    broker: EmbeddedBroker, cluster: Cluster, config: KafkaConfig
+) -> None:
+    def kept() -> int | None:
+        return describe_topics(Admin(config), [TOPIC])[TOPIC].retention_ms
+
+    with granted(broker, needed()):
+        assert kept() is None
+    with granted(broker, [*needed(), *wanted_by(TOPIC)]):
+        assert kept() == -1
 
 
 def test_the_page_names_what_a_run_needs() -> None:

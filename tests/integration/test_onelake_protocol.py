@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceExistsError, ResourceModifiedError
-from azure.storage.filedatalake import DataLakeFileClient, DataLakeServiceClient, FileSystemClient
+from azure.storage.filedatalake import (
+    DataLakeFileClient,
+    DataLakeLeaseClient,
+    DataLakeServiceClient,
+    FileSystemClient,
+)
 
 from connectors.landing_zone.errors import StorageDeniedError
 from connectors.landing_zone.storage.adls_storage import AdlsStorage
@@ -125,6 +130,33 @@ def test_headers_of_rights_are_ignored_and_named(server: DfsServer, files: FileS
         raw_response_hook=lambda response: seen.append(response.http_response.headers["x-ms-rejected-headers"]),
     )
     assert seen == ["x-ms-owner,x-ms-permissions"]
+
+
+def test_a_lease_is_taken_renewed_released_and_broken_by_microsofts_own_client(
+    files: FileSystemClient, item: str
+) -> None:
+    file = created(files, f"{item}/Files/leased")
+    lease = DataLakeLeaseClient(file)
+    lease.acquire(lease_duration=60)
+    with pytest.raises(HttpResponseError) as refused:
+        DataLakeLeaseClient(file).acquire(lease_duration=60)
+    assert code(refused) == (409, "LeaseAlreadyPresent")
+    with pytest.raises(HttpResponseError) as raised:
+        file.delete_file()
+    assert code(raised) == (412, "LeaseIdMissing")
+    held = lease.id
+    lease.renew()
+    assert lease.id == held
+    file.append_data(b"def", offset=3, lease=lease)
+    file.flush_data(6, lease=lease)
+    lease.release()
+    file.append_data(b"ghi", offset=6)
+    file.flush_data(9)
+    assert file.download_file().readall() == b"abcdefghi"
+    DataLakeLeaseClient(file).acquire(lease_duration=-1)
+    assert DataLakeLeaseClient(file).break_lease() == 0
+    file.delete_file()
+    assert not file.exists()
 
 
 def test_a_leased_file_is_its_holders(server: DfsServer, storage: AdlsStorage, location: StorageLocation) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from streaming import cli
 from streaming.driver.query import StopSignal
-from tests.rig import Connector, Converter, Database, Rig
+from tests.rig import SIGNAL_TABLE, Connector, Converter, Database, Rig
 from tests.support.bridge import Bridge
 
 pytestmark = [pytest.mark.rig, pytest.mark.kafka, pytest.mark.spark]
@@ -41,7 +41,9 @@ def reconcile(capsys: pytest.CaptureFixture[str]) -> Reconcile:
 def source(rig: Rig, db: Database, connector: Connector | None = None) -> dict[str, Any]:
     """The settings' section ``source``."""
     kind = "postgresql" if db.schema == "public" else "mariadb"
-    found: dict[str, Any] = {"database": {"url": f"{kind}://{db.user}@{db.host}:{db.port}/{db.name}"}}
+    found: dict[str, Any] = {
+        "database": {"url": f"{kind}://{db.user}@{db.host}:{db.port}/{db.name}", "unverified": True}
+    }
     if db.password:
         found["database"]["password"] = db.password
     if connector is not None:
@@ -83,7 +85,11 @@ def test_a_database_at_rest_is_equal_and_planted_differences_are_found(
     db: Database, rig: Rig, bridge: MakeBridge, reconcile: Reconcile
 ) -> None:
     table = orders(db)
-    connector = rig.connect(db)
+    unique = "gen_random_uuid()" if db.schema == "public" else "UUID()"
+    query = f"INSERT INTO {db.schema}.{SIGNAL_TABLE} (id, type) VALUES ({unique}, 'rig')"
+    # MariaDB's connector beats at rest when the server does: after 0.8 of this interval.
+    beats = {"heartbeat_interval_ms": 500, "heartbeat_action_query": query, "connect_keep_alive_interval_ms": 1000}
+    connector = rig.connect(db, **beats)
     connector.wait_streaming()
     db.execute("UPDATE orders SET name = NULL WHERE id = 7")
     made = landed(rig, bridge, db, connector)
@@ -114,7 +120,7 @@ def test_a_database_at_rest_is_equal_and_planted_differences_are_found(
     ]
     [changed] = [one for one in outcome["shown"] if one["kind"] == "changed"]
     assert changed["cells"] == [{"column": "name", "source": "name 5", "mirrored": "forged"}]
-    assert outcome["evidence"] in ("acknowledged", "silence", "events")
+    assert outcome["evidence"] in ("acknowledged", "events")
 
 
 def test_equal_while_a_writer_and_the_bridge_run(
@@ -222,7 +228,8 @@ CREATE TABLE types (
     dom small, m money, c character(5), v varchar(20), t text, u uuid, j json, jb jsonb, b bytea,
     b1 bit(1), b12 bit(12), vb bit varying(12), da date, ti time, tz time with time zone, ts timestamp,
     ts3 timestamp(3), tstz timestamptz,
-    iv interval, ints int[], texts text[], reals real[], flags boolean[], mo mood, ip inet, p point, x xml, ra int4range
+    iv interval, ints int[], texts text[], reals real[], flags boolean[], mo mood, ip inet, p point, x xml,
+    ra int4range, "1st" text
 );
 INSERT INTO types (id) VALUES (1);
 INSERT INTO types VALUES (2, true, -32768, 4000000000, 1.1, 1e300, 1234567890.0123456789, 12.500, 1.5, 12.50, 'ab',
@@ -230,7 +237,7 @@ INSERT INTO types VALUES (2, true, -32768, 4000000000, 1.1, 1e300, 1234567890.01
     '\\x00ff10', B'1',
     B'000000000101', B'101', '2024-02-29', '04:05:06.7', '13:51:30+02', '2024-01-01 08:00:00.123456',
     '2024-01-01 08:00:00.5', '2024-01-01 08:00:00.1+05', '1 year -2 mons 3 days 04:05:06.5', '{1,NULL}',
-    '{a,"b ,\\"c",NULL}', '{1.1,NaN}', '{t,f}', 'happy', '10.0.0.0/8', '(1,2.5)', '<a>b</a>', '[1,5)');
+    '{a,"b ,\\"c",NULL}', '{1.1,NaN}', '{t,f}', 'happy', '10.0.0.0/8', '(1,2.5)', '<a>b</a>', '[1,5)', 'one');
 INSERT INTO types (id, r, d, da, ts, tstz, n, ti, iv) VALUES (3,
     'NaN', '-Infinity', '0001-01-01', '9999-12-31 23:59:59.999999',
     '0001-01-01 00:00:00+00', -0.0000000001, '24:00:00', '-1 mon')
@@ -241,14 +248,14 @@ CREATE TABLE types (
     n decimal(30, 5),
     c char(5), v varchar(20), tx longtext, bi varbinary(10), bl blob, b1 bit(1), b12 bit(12), da date, ti time(3),
     dt datetime(6), dt0 datetime, ts timestamp(6) NULL, y year, e enum('a', 'ü'), s set('x', 'y'),
-    j json, u uuid, p point
+    j json, u uuid, p point, `1st` text
 );
 INSERT INTO types (id) VALUES (1);
 INSERT INTO types VALUES (2, 1, 255, 4294967295, -5, 1.1, 1e300, 1234567890.01234, 'ab', 'ü€😀', '', x'00ff',
     x'00ff10', b'1',
     b'000000000101', '2024-02-29', '-838:59:59.000', '2024-01-01 08:00:00.123456', '9999-12-31 23:59:59',
     '2024-01-01 08:00:00.5', 2024, 'ü', 'x,y', '{"b": 1.50, "a": [null]}',
-    'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', POINT(1, 2.5))
+    'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', POINT(1, 2.5), 'one')
 """
 
 
@@ -259,7 +266,8 @@ def test_every_type_is_compared_by_meaning(
     postgres = db.schema == "public"
     for statement in (POSTGRES_TYPES if postgres else MARIADB_TYPES).split(";\n"):
         db.execute(statement)
-    connector = rig.connect(db, converter=converter, decimal_handling_mode="precise")
+    adjusted = {"field_name_adjustment_mode": "avro"} if converter is Converter.AVRO else {}
+    connector = rig.connect(db, converter=converter, decimal_handling_mode="precise", **adjusted)
     connector.wait_streaming()
     # The same rows again, as the stream has them.
     db.execute("UPDATE types SET id = id + 10 WHERE id = 2")

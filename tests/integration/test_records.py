@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from connectors.errors import BridgeError
+from connectors.kafka.dead_letters import MAX_LETTER_BYTES
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from streaming.demo.columns import Column, Kind
 from streaming.demo.encoding import Encoding
@@ -78,6 +79,24 @@ def test_records_that_are_no_row_events_are_counted_and_skipped(cluster: Cluster
     assert made.tables() == [TABLE]
     assert made.rows() == [LAST]
     assert cluster.letters(made.settings.dead_letter_topic) == []
+
+
+def test_a_record_that_is_small_only_while_it_is_compressed_is_a_dead_letter_and_the_others_land(
+    cluster: Cluster, bridge: MakeBridge
+) -> None:
+    table = Table(cluster.topic("orders"))
+    first, last = table.create(FIRST, lsn=1), table.create(LAST, lsn=2)
+    cluster.send(first)
+    cluster.send_compressed(replace(first, value=bytes(MAX_LETTER_BYTES + 1)))
+    cluster.send(last)
+    made = bridge()
+
+    made.run()
+
+    [letter] = cluster.letters(made.settings.dead_letter_topic)
+    assert (letter.record.topic, letter.record.offset, letter.record.value) == (table.topic, 1, None)
+    assert letter.left_out > MAX_LETTER_BYTES
+    assert made.rows() == [FIRST, LAST]
 
 
 def test_records_that_cannot_be_read_go_to_the_dead_letters_and_nothing_else_is_lost(

@@ -128,6 +128,7 @@ def test_an_incremental_snapshot_through_the_signal_table_rebuilds_a_table_while
         source__database={
             "url": f"postgresql://{db.user}@{db.host}:{db.port}/{db.name}",
             "password": db.password or "unused",
+            "unverified": True,
         },
     )
     made.run()

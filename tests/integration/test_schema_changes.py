@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import pytest
 
 from connectors.landing_zone.ledger.state import TableState, TableStatus
 from streaming.driver.session import spark_session
-from tests.rig import Connector, Database, Rig, RigServers
+from tests.rig import Connector, Database, Rig, RigServers, until
+from tests.rig.equivalence import running
 from tests.support.bridge import QUICK_START, Bridge
 from tests.support.cluster import Cluster
 from tests.unit.streaming.settings_builder import settings
@@ -30,6 +32,8 @@ POLICIES: dict[str, Policies] = {
     "retyped_to_string": {"on_type_change": "to_string"},
     "retyped_ignore": {"on_type_change": "ignore"},
     "retyped_rebuild": {"on_type_change": "rebuild"},
+    "widened_new_column": {"on_type_change": "new_column"},
+    "widened_rebuild": {"on_type_change": "rebuild"},
     "rekeyed_rebuild": {"on_key_change": "rebuild"},
     "recreated_park": {"on_truncate": "park"},
     "recreated_ignore": {"on_truncate": "ignore"},
@@ -106,6 +110,7 @@ def begun(
         source__database={
             "url": f"{scheme}://{db.user}@{db.host}:{db.port}/{db.name}",
             "password": db.password,
+            "unverified": True,
         },
     )
     story = Story(db, connector, made, [])
@@ -119,6 +124,7 @@ DEFAULTS = (
     "column_dropped",
     "column_renamed",
     "widened_text",
+    "widened_park",
     "narrowed",
     "retyped_park",
     "rekeyed_park",
@@ -128,8 +134,19 @@ DEFAULTS = (
 )
 """Tables with the default policies."""
 
-KINDS = {"widened_text": "varchar(5)", "narrowed": "bigint"} | dict.fromkeys(
-    ("retyped_park", "retyped_new_column", "retyped_to_string", "retyped_ignore", "retyped_rebuild"), "int"
+WIDENED = {
+    "widened_park": ("int", "bigint"),
+    "widened_new_column": ("int", "bigint"),
+    "widened_rebuild": ("numeric(10,2)", "numeric(12,2)"),
+}
+"""Types of the column ``name`` before and after."""
+
+KINDS = (
+    {"widened_text": "varchar(5)", "narrowed": "bigint"}
+    | dict.fromkeys(
+        ("retyped_park", "retyped_new_column", "retyped_to_string", "retyped_ignore", "retyped_rebuild"), "int"
+    )
+    | {table: before for table, (before, _) in WIDENED.items()}
 )
 """Types of the column ``name``, where it is not text."""
 
@@ -168,6 +185,8 @@ def change_unlike(story: Story, *, mariadb: bool) -> None:
     retype = "MODIFY name" if mariadb else "ALTER COLUMN name TYPE"
     db.execute(f"ALTER TABLE widened_text {retype} varchar(50)")
     db.execute(f"ALTER TABLE narrowed {retype} int")
+    for table, (_, after) in WIDENED.items():
+        db.execute(f"ALTER TABLE {table} {retype} {after}")
     for table in RETYPED:
         db.execute(f"ALTER TABLE {table} {retype} text")
     for table in ("rekeyed_park", "rekeyed_rebuild"):
@@ -179,6 +198,8 @@ def told(story: Story) -> None:
     """The rest of a story: rows behind the last changes, the bridge, the snapshots that it asks for, the bridge."""
     story.db.execute("INSERT INTO widened_text VALUES (3, 'a long text')")
     story.db.execute("INSERT INTO narrowed VALUES (3, 3)")
+    for table in WIDENED:
+        story.db.execute(f"INSERT INTO {table} VALUES (3, 3), (4, 9999999999)")
     for table in RETYPED:
         story.db.execute(f"INSERT INTO {table} VALUES (3, '3'), (4, 'four')")
     for table in ("rekeyed_park", "rekeyed_rebuild"):
@@ -269,6 +290,30 @@ def test_a_longer_text_and_a_narrower_number_land_as_before(story: Story) -> Non
     assert story.rows("widened_text") == [*OLD, row(3, "a long text")]
     assert story.rows("narrowed") == [row(1, 1), row(2, 2), row(3, 3)]
     assert (story.told("widened_text"), story.told("narrowed")) == ([], [])
+
+
+def test_a_wider_number_is_a_changed_type_that_parks(story: Story) -> None:
+    assert story.parked("widened_park") == "type_changed"
+    assert story.rows("widened_park") == [row(1, 1), row(2, 2)]
+
+
+def test_a_wider_number_goes_on_in_a_column_of_its_own(story: Story) -> None:
+    assert story.rows("widened_new_column") == [
+        row(1, 1, name__2=None),
+        row(2, 2, name__2=None),
+        row(3, None, name__2=3),
+        row(4, None, name__2=9_999_999_999),
+    ]
+    assert story.told("widened_new_column") == ["new column name__2 (int64) instead of name"]
+
+
+def test_a_wider_decimal_is_followed_by_a_rebuild(story: Story) -> None:
+    state = story.state("widened_rebuild")
+    assert (state.status, state.generation) == (TableStatus.STREAMING, 2)
+    assert story.rows("widened_rebuild") == [
+        row(key, Decimal(f"{number}.00")) for key, number in enumerate((1, 2, 3, 9_999_999_999), 1)
+    ]
+    assert story.rows("widened_rebuild") == [row(key, name) for key, name in story.source("widened_rebuild")]
 
 
 def test_a_changed_type_parks(story: Story) -> None:
@@ -367,3 +412,32 @@ def test_mariadb_tells_that_an_unknown_table_was_altered(mariadb: Story) -> None
         "altered at the source without having landed before: ALTER TABLE renamed RENAME TO has_a_new_name - if a table "
         "was renamed to it"
     )
+
+
+def test_a_column_and_a_table_that_come_while_the_bridge_runs_land_in_the_same_run(
+    rig: Rig, bridge: Callable[..., Bridge]
+) -> None:
+    db = rig.postgres()
+    db.execute("CREATE TABLE known (id int PRIMARY KEY, name text)")
+    db.execute("INSERT INTO known VALUES (1, 'a')")
+    connector = rig.connect(db)
+    connector.wait_streaming()
+    made = bridge(trigger={"interval": "0s"})
+
+    def landed() -> set[str]:
+        return {name for name, table in made.ledger.tables.items() if table.sequence}
+
+    with running(made) as reports:
+        until(lambda: landed() == {"public.known"}, "the snapshot lands", seconds=180)
+        before = len(reports)
+        db.execute("ALTER TABLE known ADD COLUMN size int DEFAULT 7")
+        db.execute("INSERT INTO known VALUES (2, 'b', 8)")
+        db.execute("CREATE TABLE entirely_new (id int PRIMARY KEY, name text)")
+        db.execute("INSERT INTO entirely_new VALUES (1, 'n')")
+        until(lambda: made.ledger.tables["public.known"].sequence == 2, "the new column lands", seconds=180)
+        until(lambda: "public.entirely_new" in landed(), "the new table lands", seconds=180)
+
+    assert made.rows("public.known") == [row(1, "a", size=None), row(2, "b", size=8)]
+    assert made.rows("public.entirely_new") == [row(1, "n")]
+    told = [note for report in reports[before:] for note in report.notes]
+    assert "public.known: new column size (int32)" in told

@@ -28,6 +28,9 @@ from tests.support.cluster import Cluster
 
 pytestmark = pytest.mark.kafka
 
+HOSTILE = (b'{"type": "\xff"}', b"[" * 100_000, b'{"aggregate_type": "Initial Snapshot", "type": []}')
+"""Values that anybody may write who may write to the topic."""
+
 SIGNAL = SnapshotSignal("id-1", collection_pattern("public", "orders"), SnapshotKind.INCREMENTAL)
 
 
@@ -38,6 +41,7 @@ def config(cluster: Cluster) -> KafkaConfig:
 
 def test_a_signal_is_sent_under_the_topic_prefix_and_only_once(cluster: Cluster, config: KafkaConfig) -> None:
     topic = cluster.topic("signals")
+    cluster.send(*(Record(topic, 0, b"shop", value, ()) for value in HOSTILE))
     other = SnapshotSignal("id-2", "public.a", SnapshotKind.BLOCKING)
     assert [send_signal(config, topic, "shop", signal) for signal in (SIGNAL, SIGNAL, other, SIGNAL)] == [
         True,
@@ -45,7 +49,7 @@ def test_a_signal_is_sent_under_the_topic_prefix_and_only_once(cluster: Cluster,
         True,
         False,
     ]
-    [records] = read_records(config, topic, 0, 0, 2)
+    [records] = read_records(config, topic, 0, len(HOSTILE), len(HOSTILE) + 2)
     assert [key.as_py() for key in records.keys] == [b"shop", b"shop"]
     assert [json.loads(value.as_py()) for value in records.values] == [
         {
@@ -84,7 +88,7 @@ def test_notifications_are_read_from_where_the_snapshot_was_asked_for(cluster: C
     heard = notification_ends(config, topic)
     assert heard == {0: 1}
     send(completed, {**completed, "aggregate_type": "Capacity"}, [1], wrapped, {**completed, "type": "NEW KIND"})
-    cluster.send(Record(topic, 0, None, b"\x00no json", ()), Record(topic, 0, None, None, ()))
+    cluster.send(*(Record(topic, 0, None, value, ()) for value in (b"\x00no json", None, *HOSTILE)))
 
     assert notifications_since(config, topic, heard) == [
         Notification("id-1", INCREMENTAL_SNAPSHOT, SnapshotProgress.COMPLETED, {"connector_name": "shop"}, 5),

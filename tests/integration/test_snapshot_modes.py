@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+import pymysql
 import pytest
 
 from connectors.landing_zone.ledger.state import TableState, TableStatus
@@ -107,6 +109,47 @@ def test_a_snapshot_at_every_start_rebuilds_the_table_every_time(
     connector.pause()
     change(db)
     before = connector.sent()
+    connector.resume()
+    until(lambda: connector.sent() >= before + len(AFTER), "the second snapshot is sent")
+    connector.wait_caught_up()
+    made.run()
+
+    assert shown(made) == AFTER
+    assert (only_table(made).status, only_table(made).generation) == (TableStatus.LOADING, 2)
+
+
+def test_a_purged_log_ends_mariadbs_connector_and_the_snapshot_that_mends_it_rebuilds_the_table(
+    rig: Rig, bridge: MakeBridge
+) -> None:
+    db, connector = started(rig, Dialect.MARIADB, snapshot_mode="when_needed")
+    connector.wait_streaming()
+    made = bridge(landing_zone__release_wait="0s")
+    made.run()
+    assert shown(made) == BEFORE
+    connector.pause()
+    change(db)
+    db.execute("FLUSH BINARY LOGS")
+    file, _ = db.position()
+
+    def purged() -> bool:
+        # The server keeps files that somebody reads, as it takes a connector to do for a while after it has gone.
+        readers = (
+            "SELECT id FROM information_schema.processlist WHERE command = 'Binlog Dump' AND state NOT LIKE 'Kill%'"
+        )
+        for (reader,) in db.execute(readers):
+            with suppress(pymysql.err.OperationalError):
+                db.execute(f"KILL {reader}")
+        db.execute(f"PURGE BINARY LOGS TO '{file}'")
+        return [log for log, *_ in db.execute("SHOW BINARY LOGS")] == [file]
+
+    until(purged, "the log that the connector would go on with is gone")
+    connector.resume()
+    until(lambda: connector.state() == "FAILED", "the connector ends")
+    [task] = (connector.status() or {})["tasks"]
+    assert "Could not find GTID state requested by slave in any binlog files" in task["trace"]
+
+    before = connector.sent()
+    connector.forget_offsets()
     connector.resume()
     until(lambda: connector.sent() >= before + len(AFTER), "the second snapshot is sent")
     connector.wait_caught_up()

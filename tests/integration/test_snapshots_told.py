@@ -41,6 +41,7 @@ class Channels:
             "source__database": {
                 "url": f"{dialect.value}://{db.user}@{db.host}:{db.port}/{db.name}",
                 "password": db.password or "unused",
+                "unverified": True,
             },
             "source__notifications_topic": self._notifications,
             "landing_zone__release_wait": "0s",

@@ -14,7 +14,7 @@ from connectors.source_database.errors import (
     SourceTableError,
 )
 from connectors.source_database.location import location_of_url
-from connectors.source_database.mysql import binary_log, unreadable_columns
+from connectors.source_database.mysql import UnreadableColumns, binary_log, unreadable_columns
 from connectors.source_database.postgresql import ReplicaIdentity, publications, replicated_tables, setting
 from connectors.source_database.replication import BinlogReach, SlotReach, replication_slots
 from connectors.source_database.snapshot import snapshot
@@ -161,11 +161,25 @@ def test_postgresql_tells_of_its_replication(rig: Rig) -> None:
     db.execute(f"SELECT pg_drop_replication_slot('{slot.name}')")
 
 
+def test_mariadb_tells_what_the_connector_cannot_read(rig: Rig) -> None:
+    db = rig.mariadb()
+    db.execute("CREATE TABLE hosts (id int, v4 inet4, v6 inet6, note enum('COMPRESSED*/'))")
+    db.execute("CREATE TABLE notes (id int, body text COMPRESSED, code varchar(90) COMPRESSED, plain text)")
+    db.execute("SET GLOBAL log_bin_compress = ON")
+    try:
+        assert binary_log(opened(db)).compressed
+    finally:
+        db.execute("SET GLOBAL log_bin_compress = OFF")
+    assert unreadable_columns(opened(db)) == UnreadableColumns(
+        (f"{db.name}.hosts.v4", f"{db.name}.hosts.v6"), (f"{db.name}.notes.body", f"{db.name}.notes.code")
+    )
+
+
 def test_mariadb_tells_of_its_binary_log(rig: Rig) -> None:
     db = rig.mariadb()
     database = opened(db)
     log = binary_log(database)
     assert (log.on, log.format, log.row_image, log.value_options) == (True, "ROW", "FULL", "")
     assert log.server_id > 0
-    assert unreadable_columns(database) == ()
+    assert (log.compressed, unreadable_columns(database)) == (False, UnreadableColumns())
     assert BinlogReach(database).acknowledged() is None

@@ -98,6 +98,33 @@ class TestBridge:
         lagging.run()
         assert group_offsets(cluster.bootstrap_servers, group) == {topic: {0: 4, 1: 4}}
 
+    @pytest.mark.parametrize(
+        ("settings", "expected"),
+        [
+            ({"kafka__starting": "latest"}, [6]),
+            ({"kafka__starting": "timestamp", "kafka__starting_timestamp": "2023-11-14T22:13:22Z"}, [2, 3, 6]),
+        ],
+        ids=["latest", "timestamp"],
+    )
+    def test_a_late_start_leaves_out_what_came_before(
+        self, bridge: Callable[..., Bridge], cluster: Cluster, settings: dict[str, str], expected: list[int]
+    ) -> None:
+        topic = cluster.topic(partitions=2, retention_ms="-1")
+        orders = Table(topic)
+        producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+        for key in range(4):
+            record = orders.at(key % 2).create({"id": key}, key)
+            place = {"partition": record.partition, "timestamp": 1_700_000_000_000 + key * 1_000}
+            producer.produce(topic, record.value, record.key, **place)
+        assert producer.flush(SECONDS) == 0
+        starting = bridge(**settings)
+        starting.run()
+        cluster.send(orders.at(0).create({"id": 6}, 6))
+        starting.changes.pop("kafka__starting_timestamp", None)
+        starting.run(kafka__starting="earliest")
+        assert [row["id"] for row in starting.rows()] == expected
+        assert starting.ledger.topics[topic].partitions == {0: 3, 1: 2}
+
     def test_a_start_at_offsets_leaves_out_what_came_before(
         self, bridge: Callable[..., Bridge], cluster: Cluster
     ) -> None:

@@ -10,6 +10,7 @@ from tests.rig import Rig
 from tests.rig.types_golden import all_asked_for, runs_asked_for, settle
 from tests.rig.types_postgres import POSTGRESQL
 from tests.rig.types_postgres_postgis import POSTGIS, with_postgis
+from tests.rig.types_postgres_unknown import NOT_CARRIED, not_carried
 from tests.rig.types_run import run_types
 from tests.support.bridge import Bridge
 
@@ -23,5 +24,6 @@ def test_every_value_of_postgresql_lands_as_it_is_or_with_a_named_difference(
     types = with_postgis(POSTGRESQL, database) if all_asked_for() else POSTGRESQL
     result = run_types(rig, bridge, database, types, runs_asked_for(types))
 
+    assert not_carried(database, "types_default_json_schema") == set(NOT_CARRIED)
     assert result.wrong == [], "\n".join(result.wrong)
     assert settle(types, result, optional=POSTGIS) == []

@@ -20,7 +20,7 @@ from tests.load.backlog import backlog
 from tests.load.long_ledger import long_ledger
 from tests.load.many_tables import many_tables
 from tests.load.outcome import Outcome
-from tests.load.sustained import sustained
+from tests.load.sustained import HOUR_EVENTS, sustained
 
 LOADS = ("ledger", "tables", "backlog", "sustained")
 
@@ -29,7 +29,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make load", description="Loads the bridge and judges what it landed.")
     parser.add_argument("loads", nargs="*", metavar="LOAD", help=f"of {', '.join(LOADS)}; all if none is named")
     parser.add_argument("--events", type=int, default=10_000_000, help="of the backlog")
-    parser.add_argument("--sustained-events", type=int, default=7_200_000)
+    parser.add_argument("--sustained-events", type=int, default=HOUR_EVENTS)
     parser.add_argument("--versions", type=int, default=100_000, help="of the ledger")
     parser.add_argument("--ledger-folder", type=Path, help="in memory, or syncing so many files takes an hour")
     parser.add_argument("--tables", type=int, default=500)

@@ -8,15 +8,18 @@ import pyarrow as pa
 import pytest
 
 from connectors.landing_zone.errors import LedgerBehindError, LedgerWholeError
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.lost_table import Proof
 from connectors.landing_zone.ledger.state import TableStatus
+from connectors.landing_zone.ledger.version_file import encode
 from connectors.landing_zone.requests import Action, new_request
 from streaming.settings.kafka import Starting
 from streaming.zones.adopting import AdoptRefusedError
+from streaming.zones.rebuilding_ledger import make_ledger_again
 from streaming.zones.seen_sources import require_declared
 from tests.remedies.adopted_zones import ORDERS_FOLDER, PLAIN, SCHEMA, adopt, body, foreign, forget
 from tests.remedies.lost_files import healthy, problems, started
-from tests.unit.landing_zone.memory_storage import Crash, Fault, Request
+from tests.unit.landing_zone.memory_storage import Crash, Fault, MemoryStorage, Request
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, World
 from tests.unit.streaming.settings_builder import settings
@@ -68,6 +71,27 @@ class TestAnotherToolsTable:
         assert (world.table.status, problems(world)) == (TableStatus.STREAMING, [])
         started(world)
         assert world.table.status is TableStatus.STREAMING, "its metadata is as the other tool wrote it"
+
+    def test_keeps_the_other_tools_metadata_when_the_ledger_is_lost_and_made_again(self, other_tool: World) -> None:
+        world = other_tool
+        adopt(world)
+        world.live()
+        world.zone.write(SNAPSHOT_COPY, encode(world.ledger))
+        world.send(ORDERS.create(row(4, "four"), 21))
+        world.live()
+        world.state.files.clear()
+
+        done = make_ledger_again(
+            MemoryStorage(world.zone),
+            MemoryStorage(world.state),
+            look_only=False,
+            now_ms=lambda: world.now_ms,
+            threads=1,
+        )
+
+        assert [(one.name, one.proof, one.why) for one in done.rebuilt.tables] == [(NAME, Proof.FOOTER, "")]
+        started(world)
+        assert (world.table.status, problems(world)) == (TableStatus.STREAMING, [])
 
     def test_is_only_looked_at_in_a_dry_run(self, other_tool: World) -> None:
         before = dict(other_tool.zone.files)

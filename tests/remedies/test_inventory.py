@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,16 @@ import pytest
 import connectors
 from connectors.errors import Terminal
 from streaming.errors_docs import errors
-from tests.remedies.inventory import TESTS
+from streaming.settings import BridgeSettings
+from streaming.settings.explain import known_keys
+from tests.remedies.inventory import ACTS, TESTS
 
 ROOT = Path(connectors.__file__).parents[1]
 TERMINAL = {f"{kind.__module__}.{kind.__name__}" for kind in errors() if issubclass(kind, Terminal)}
 
-_NOBODY_TO_ASK = re.compile(r"\b(contact|support|call us|consult|administrator)\b", re.IGNORECASE)
+_NOBODY_TO_ASK = re.compile(
+    r"\b(contact|support|call us|consult|administrator|report (it|this|that|them|the))\b", re.IGNORECASE
+)
 _ALSO_NOT_THE_ONLY_ONE = {
     "streaming.task.bad_records.BadRecordError",
     "streaming.lifecycle.dead_letter_replay.ReplayRefusedError",
@@ -30,12 +35,39 @@ def remedies() -> list[tuple[str, str]]:
     found = []
     for package in ("connectors", "streaming"):
         for path in sorted((ROOT / package).rglob("*.py")):
-            for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(call, ast.keyword) and call.arg == "remedy":
-                    words = [part.value for part in ast.walk(call.value) if isinstance(part, ast.Constant)]
+            for part in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                for value in _remedies_in(part):
+                    words = [each.value for each in ast.walk(value) if isinstance(each, ast.Constant)]
                     text = "".join(word for word in words if isinstance(word, str))
-                    found.append((f"{path.relative_to(ROOT)}:{call.value.lineno}", text))
+                    found.append((f"{path.relative_to(ROOT)}:{value.lineno}", text))
     return found
+
+
+def _remedies_in(part: ast.AST) -> Iterator[ast.expr]:
+    """As an argument, a value or a result that is called so, or as that of a stop."""
+    match part:
+        case ast.keyword(arg="remedy", value=value):
+            yield value
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if name.lower().endswith("remedy"):
+            yield value
+        case ast.FunctionDef(name=name) if name.endswith("remedy_of"):
+            yield from (each.value for each in ast.walk(part) if isinstance(each, ast.Return) and each.value)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="Stop"), attr="at"), args=[_, _, _, _, value]):
+            yield value
+
+
+def told_to_do(error: str) -> str:
+    """What the runbook says under *Do* about an error."""
+    runbook = (ROOT / "docs/runbook.md").read_text(encoding="utf-8")
+    section = re.search(rf"^### {error.rpartition('.')[2]}\n(.*?)(?=^### |^## |\Z)", runbook, re.MULTILINE | re.DOTALL)
+    assert section is not None
+    return re.findall(r"^- \*\*Do:\*\* (.+)$", section[1], re.MULTILINE)[0]
+
+
+def settings_in(text: str) -> set[str]:
+    """The keys of the settings that a text names, as ``tables.overrides[].keys`` or ``fabric.status: files``."""
+    named = {quoted.partition(":")[0].replace("[]", "") for quoted in re.findall(r"`([^`]+)`", text)}
+    return named & {".".join(path) for path in known_keys(BridgeSettings)}
 
 
 def test_every_terminal_error_has_its_test_and_nothing_else_has() -> None:
@@ -50,6 +82,15 @@ def test_the_named_test_exists_and_meets_the_error(error: str, test: tuple[str, 
     assert name in functions
     if error not in _ALSO_NOT_THE_ONLY_ONE:
         assert error.rpartition(".")[2] in text
+
+
+@pytest.mark.parametrize("error", sorted(TESTS))
+def test_what_to_do_is_a_command_else_a_setting_or_an_act_that_is_named(error: str) -> None:
+    text = told_to_do(error)
+    if "`cdc-bridge " in text or settings_in(text):
+        assert error not in ACTS, "a command or a setting is named"
+    else:
+        assert ACTS[error] in text
 
 
 def test_no_remedy_sends_a_person_to_somebody_else() -> None:

@@ -28,6 +28,7 @@ from connectors.kafka.errors import (
 from connectors.kafka.signals import SnapshotKind, SnapshotSignal, send_signal
 from connectors.kafka.topics import Admin, describe_topics
 from streaming.demo.produce import ProduceError, produce
+from tests.support.bridge import QUICK_JAVA
 from tests.support.cluster import Cluster
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import row
@@ -109,9 +110,17 @@ def test_produce(cluster: Cluster, config: KafkaConfig) -> None:
     assert produce(config, [record], lambda count: None) == 1
 
 
-def test_broker_start(config: KafkaConfig, tmp_path: Path) -> None:
-    broken = EmbeddedBroker(tmp_path, [])
+def test_broker_start(broker_jars: list[Path], tmp_path: Path) -> None:
+    meta = tmp_path / "old" / "data" / "meta.properties"
+    meta.parent.mkdir(parents=True)
+    meta.write_text("version=99\n", encoding="utf-8")
     with pytest.raises(BrokerStartError) as raised:
-        broken.start()
-    assert raised.value.remedy.startswith("read the log")
-    assert Admin(config).topic_names() is not None, "one with its jars, in a fresh folder"
+        EmbeddedBroker(tmp_path / "old", broker_jars, jvm_options=[QUICK_JAVA]).start()
+    assert "ersion" in raised.value.message, "the end of its log"
+    assert raised.value.remedy == "read the log; a fresh folder helps when its data are of another version"
+    with EmbeddedBroker(tmp_path / "fresh", broker_jars, jvm_options=[QUICK_JAVA]) as broker:
+        fresh = Cluster(broker.bootstrap_servers)
+        topic = fresh.topic("orders")
+        fresh.send(Table(topic).create(row(1), 10))
+        described = describe_topics(Admin(KafkaConfig(broker.bootstrap_servers)), [topic])[topic]
+        assert described.partitions == {0: (0, 1)}

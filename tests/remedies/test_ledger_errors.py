@@ -22,7 +22,7 @@ from connectors.landing_zone.errors import (
 )
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.history import read_version
-from connectors.landing_zone.ledger.state import FORMAT
+from connectors.landing_zone.ledger.state import FORMAT, TableStatus
 from connectors.landing_zone.ledger.version_file import path_of
 from connectors.landing_zone.requests import Action, new_request
 from connectors.landing_zone.storage.local import LocalStorage
@@ -36,7 +36,7 @@ from tests.remedies.broken_zones import METADATA, carry_out, require_health
 from tests.remedies.lost_files import landed_twice, started
 from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, row
-from tests.unit.streaming.rebuild_world import NAME, World
+from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, World
 
 
 def test_fenced(world: World) -> None:
@@ -130,16 +130,31 @@ def test_offset_gap_at_a_start(world: World) -> None:
     require_health(world)
 
 
-def test_topic_recreated(world: World) -> None:
+def test_topic_recreated(world: World, tmp_path: Path) -> None:
+    world.send(USERS.create(row(1), 10))
+    world.driver().drain()
     world.log.ids[ORDERS.topic] = "another"
     present = world.log.describe([ORDERS.topic, "shop.public.users"])
     with pytest.raises(TopicRecreatedError) as raised:
         check_topics(world.ledger, present)
     assert raised.value.remedy.startswith("leave the topic out (kafka.topics)")
-    left = {topic: found for topic, found in present.items() if topic != ORDERS.topic}
-    check_topics(world.ledger, left)
     with pytest.raises(TopicRecreatedError):
         require_same_topic(ORDERS.topic, world.ledger.topics[ORDERS.topic], "another")
+    anew = world.log.partitions.pop(ORDERS.topic)
+    check_topics(world.ledger, {topic: found for topic, found in present.items() if topic != ORDERS.topic})
+    world.send(USERS.create(row(2), 11))
+    world.driver().drain()
+    assert (world.ledger.tables[OTHER_NAME].status, world.rows(OTHER_NAME)) == (
+        TableStatus.STREAMING,
+        [row(1), row(2)],
+    )
+    assert "carry its tables with a second bridge" in raised.value.remedy
+    (tmp_path / "second").mkdir()
+    second = World(tmp_path / "second")
+    second.log.partitions[ORDERS.topic] = anew
+    second.driver().drain()
+    assert second.table.status is TableStatus.STREAMING
+    assert second.rows() == world.rows()
 
 
 def test_records_gone(world: World) -> None:

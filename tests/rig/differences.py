@@ -39,8 +39,9 @@ class Difference:
 AVRO_NAMES = Difference(
     "avro-names",
     Source.BOTH,
-    "Avro, names of columns with signs other than A-Z, a-z, 0-9 and _",
-    "the column lands under the adjusted name: each such sign is an underscore, as in `Gr__e` for `Größe`",
+    "Avro, names of columns with signs other than A-Z, a-z, 0-9 and _, or with a digit in front",
+    "the column lands under the adjusted name: each such sign is an underscore, and one stands before the digit, as in "
+    "`Gr__e` for `Größe` and `_1st` for `1st`",
     "Avro allows no other signs in field names, so the connector needs field.name.adjustment.mode=avro, and its "
     "events no longer contain the real name. With avro_unicode the name contains the signs' codes instead",
 )

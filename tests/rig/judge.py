@@ -108,7 +108,7 @@ def compare(table: Table, rows: Sequence[Row], replayed: ReplayedTable | None, *
 
 def adjusted(name: str) -> str:
     """A name as Debezium adjusts it for Avro."""
-    return re.sub(r"^[0-9]|[^A-Za-z0-9_]", "_", name)
+    return re.sub("^(?=[0-9])|[^A-Za-z0-9_]", "_", name)
 
 
 def _by_key(key: tuple[str, ...], expected: Sequence[Row], landed: Sequence[Row]) -> tuple[int, int, int, list[str]]:

@@ -13,15 +13,30 @@ _PG, _MARIA, _BOTH = Source.POSTGRESQL, Source.MARIADB, Source.BOTH
 ABSENT = Difference(
     "absent",
     _PG,
-    "types that the connector does not know: xid, multiranges, pg_lsn, snapshots, tsquery, regclass, box, circle and "
-    "the other shapes, composites, cube, lquery, arrays of money and interval",
+    "types that the connector does not know, and arrays of them: xid and the other numbers of the server, multiranges, "
+    "pg_lsn, snapshots, jsonpath, tsquery, regclass and its like, box, circle and the other shapes, composites, cube, "
+    "seg, lquery, ltxtquery, numbers of isn other than isbn",
     "the column is missing",
     "the connector leaves such columns out. With include.unknown.datatypes=true they arrive as bytes of their text",
+)
+ABSENT_ARRAYS = Difference(
+    "array-absent",
+    _PG,
+    "arrays of money, interval, name, xml, point and bit varying",
+    "the column is missing",
+    "the connector leaves such columns out, with include.unknown.datatypes=true as well",
+)
+VECTOR_EMPTY = Difference(
+    "vector-empty",
+    _PG,
+    "int2vector, oidvector",
+    "an empty array",
+    "the connector takes them for arrays, and does not read how their elements are written",
 )
 UNKNOWN_AS_BYTES = Difference(
     "unknown-as-bytes",
     _PG,
-    "the same types with include.unknown.datatypes=true",
+    "the same types with include.unknown.datatypes=true, but for arrays",
     "the value's text as bytes, or in base64 or hexadecimal where binary.handling.mode says so",
     "that is how the connector sends what it does not know",
 )
@@ -42,8 +57,9 @@ GENERATED = Difference(
 ELEMENTS_NULL = Difference(
     "array-null",
     _PG,
-    "arrays of an enum, arrays of bit",
-    "NULL",
+    "arrays of an enum, bit, tsvector, ltree and isbn; with include.unknown.datatypes=true arrays of any type that the "
+    "connector does not know",
+    "NULL, unless the array is empty",
     "the connector has no converter for them and sends null",
 )
 FLATTENED_ARRAY = Difference(
@@ -60,6 +76,13 @@ ARRAY_TIME_MILLISECONDS = Difference(
     "arrays of time",
     "times cut to milliseconds",
     "the connector reads the elements of time arrays with that precision",
+)
+ARRAY_TIMETZ_SECONDS = Difference(
+    "array-timetz-seconds",
+    _PG,
+    "arrays of timetz",
+    "times in UTC, cut to seconds",
+    "the connector reads the elements of such arrays with that precision",
 )
 BIT_VARYING = Difference(
     "bit-varying-length",
@@ -278,12 +301,15 @@ BIT_TEXT = Difference(
 
 DEBEZIUM: tuple[Difference, ...] = (
     ABSENT,
+    ABSENT_ARRAYS,
+    VECTOR_EMPTY,
     UNKNOWN_AS_BYTES,
     STREAMED_NAME,
     GENERATED,
     ELEMENTS_NULL,
     FLATTENED_ARRAY,
     ARRAY_TIME_MILLISECONDS,
+    ARRAY_TIMETZ_SECONDS,
     BIT_VARYING,
     NEGATIVE_SCALE,
     NUMERIC_NULL,

@@ -125,6 +125,28 @@ def unknown() -> Kind:
     )
 
 
+def missing() -> Kind:
+    """A type whose columns PostgreSQL's connector never sends."""
+    return Kind(
+        lambda modes: None, lambda truth, modes: Landed(None), difference=lambda modes: differences.ABSENT_ARRAYS
+    )
+
+
+def unknown_arrays() -> Kind:
+    """An array of a type that PostgreSQL's connector does not know; the truth is a list."""
+
+    def value(truth: list[Any], modes: Modes) -> Landed:
+        return Landed(None, differences.ELEMENTS_NULL) if truth else Landed([])
+
+    return Kind(
+        lambda modes: "string" if modes[UNKNOWN] else None,
+        value,
+        UNKNOWN,
+        lambda modes: differences.NESTED_TEXT if modes[UNKNOWN] else differences.ABSENT,
+        json=True,
+    )
+
+
 def bits() -> Kind:
     """bit(n): text of 0 and 1."""
     return Kind(

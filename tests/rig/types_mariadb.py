@@ -229,7 +229,7 @@ MARIADB = TypedSource(
         ("doubles", Converter.AVRO),
         ("connect", Converter.JSON_SCHEMA),
     ),
-    session=("SET sql_mode = 'ALLOW_INVALID_DATES'",),
+    session=("SET sql_mode = 'ALLOW_INVALID_DATES'", "SET time_zone = '+02:00'"),
     suffix=" CHARACTER SET utf8mb4",
 )
 """MariaDB 10.11."""

@@ -54,12 +54,18 @@ Such a column or value ends the connector with an error, in the database named; 
 | source | what |
 |---|---|
 | MariaDB | a column of type `inet4` or `inet6` in any database of the server, also one that is not captured |
+| MariaDB | a change of a table with a `COMPRESSED` column in any database of the server, also one that is not \
+captured; the snapshot has its values |
 | MariaDB | `0000` in a column of type `year`, in a snapshot |
 | PostgreSQL | NaN or infinity in a `numeric` that is NOT NULL, as keys are, with `decimal.handling.mode=precise` |
 | PostgreSQL | a `timestamp` outside 1677 to 2262 that is NOT NULL, with `time.precision.mode=nanoseconds` |
 | MariaDB | a `time` below 00:00 or beyond 24:00 that is NOT NULL, with `time.precision.mode=connect` or `isostring` |
 | PostgreSQL | an array of an enum or of `bit` that is NOT NULL, as keys are |
+| PostgreSQL | a `refcursor` in a snapshot: the connector fetches from the cursor of that name, and there is none |
 | PostgreSQL | a `timetz` whose offset has seconds (`12:00:00+15:59:59`), from the stream |
+
+With MariaDB's `log_bin_compress=ON` it does not even stop: changes that the server has compressed are passed over
+without a word. `cdc-bridge check` calls that, and columns of the first two kinds, a problem.
 """
 
 

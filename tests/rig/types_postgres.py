@@ -21,18 +21,18 @@ from tests.rig.types_kinds import (
     decimals,
     moments,
     plain,
-    unknown,
 )
 from tests.rig.types_model import Column, Deviation, Modes, Phase, TypedSource
-from tests.rig.types_postgres_arrays import ARRAYS
+from tests.rig.types_postgres_arrays import ARRAYS, MORE_ARRAYS
 from tests.rig.types_postgres_scalars import BINARIES, NUMBERS, TEXTS
 from tests.rig.types_postgres_times import DAYS
+from tests.rig.types_postgres_unknown import FURTHER, SCALARS
 
 _AT = dt.datetime
 _INT32, _TEXT = plain("int32"), plain("string")
 
 SETUP = (
-    *(f"CREATE EXTENSION {name}" for name in ("hstore", "ltree", "citext", "cube", "isn")),
+    *(f"CREATE EXTENSION {name}" for name in ("hstore", "ltree", "citext", "cube", "isn", "seg", "lo")),
     "CREATE TYPE enum_mood AS ENUM ('sad', '😀', '')",
     "CREATE TYPE composite AS (a int, b text)",
     "CREATE DOMAIN domain_numeric AS numeric(10,2)",
@@ -64,10 +64,6 @@ MODES = (
 """Each setting of each option at least once."""
 
 
-def _unknown(sql: str, literal: str, text: str) -> Column:
-    return Column(f"c_{sql}", sql, unknown(), ((literal, text),))
-
-
 _DOMAINS = (
     Column("c_domain_numeric", "domain_numeric", decimals(10, 2), (("1.10", Decimal("1.10")),)),
     Column("c_domain_text", "domain_text", _TEXT, (("'x'", "x"),)),
@@ -92,26 +88,9 @@ _DOMAINS = (
         generated=True,
     ),
     Column("c_domain_integer", "domain_int", _INT32, (("7", 7),)),
+    Column("c_lo", "lo", plain("int64"), (("4294967295", 4294967295),)),
 )
-_UNKNOWN = (
-    _unknown("xid", "'4294967295'", "4294967295"),
-    _unknown("int4multirange", "'{[1,3),[5,7)}'", "{[1,3),[5,7)}"),
-    _unknown("lquery", "'a.*'", "a.*"),
-    _unknown("cube", "'(1,2)'", "(1, 2)"),
-    _unknown("line", "'{1,2,3}'", "{1.0,2.0,3.0}"),
-    _unknown("lseg", "'[(0,0),(1,1)]'", "[(0.0,0.0),(1.0,1.0)]"),
-    _unknown("box", "'(2,2),(0,0)'", "(2.0,2.0),(0.0,0.0)"),
-    _unknown("path", "'[(0,0),(1,1)]'", "[(0.0,0.0),(1.0,1.0)]"),
-    _unknown("polygon", "'((0,0),(1,1),(1,0))'", "((0.0,0.0),(1.0,1.0),(1.0,0.0))"),
-    _unknown("circle", "'<(0,0),1>'", "<(0.0,0.0),1.0>"),
-    _unknown("tsquery", "'a & b'", "'a' & 'b'"),
-    _unknown("pg_lsn", "'16/B374D848'", "16/B374D848"),
-    _unknown("txid_snapshot", "'10:20:10,14,15'", "10:20:10,14,15"),
-    _unknown("pg_snapshot", "'10:20:10,14,15'", "10:20:10,14,15"),
-    _unknown("regclass", "'pg_class'", "pg_class"),
-    _unknown("composite", "ROW(1,'x')", "(1,x)"),
-)
-COLUMNS: tuple[Column, ...] = (*NUMBERS, *TEXTS, *BINARIES, *DAYS, *ARRAYS, *_DOMAINS, *_UNKNOWN)
+COLUMNS: tuple[Column, ...] = (*NUMBERS, *TEXTS, *BINARIES, *DAYS, *ARRAYS, *MORE_ARRAYS, *_DOMAINS, *SCALARS, *FURTHER)
 """Columns of the wide table."""
 
 POSTGRESQL = TypedSource(

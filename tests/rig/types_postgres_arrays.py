@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 
 from tests.rig import types_differences as differences
 from tests.rig.types_kinds import (
@@ -18,6 +19,7 @@ from tests.rig.types_kinds import (
     json_text,
     micros,
     moments,
+    plain,
 )
 from tests.rig.types_model import Column, Deviation, Kind, Modes
 
@@ -139,3 +141,54 @@ ARRAYS: tuple[Column, ...] = (
         (("''", {}), ("""'a=>1, "b c"=>NULL, "q\\""=>"ä,"'""", {"a": "1", "b c": None, 'q"': "ä,"})),
     ),
 )
+
+
+def _array(name: str, element: str, literal: str, truth: list[object]) -> Column:
+    return Column(f"c_{name}_array", f"{element}[]", arrays(), ((literal, truth),))
+
+
+def _no_elements(name: str, element: str, literal: str) -> Column:
+    deviation = Deviation(differences.ELEMENTS_NULL, literal, None)
+    return Column(f"c_{name}_array", f"{element}[]", arrays(), ((literal, []),), (deviation,))
+
+
+MORE_ARRAYS: tuple[Column, ...] = (
+    _array("smallint", "smallint", "'{-32768,NULL,32767}'", [-32768, None, 32767]),
+    _array("oid", "oid", "'{4294967295,NULL}'", [2**32 - 1, None]),
+    Column(
+        "c_timetz_array",
+        "timetz[]",
+        arrays(),
+        (("'{12:34:56.789012+02,NULL}'", []),),
+        (Deviation(differences.ARRAY_TIMETZ_SECONDS, "'{12:34:56.789012+02,NULL}'", ["10:34:56Z", None]),),
+    ),
+    _array("char", "char(3)", "'{ab,NULL}'", ["ab ", None]),
+    _array("one_byte_char", '"char"', "'{a,NULL}'", ["a", None]),
+    _array("citext", "citext", "'{MiXed,NULL}'", ["MiXed", None]),
+    _array("cidr", "cidr", "'{10.0.0.0/8,NULL}'", ["10.0.0.0/8", None]),
+    _array("macaddr", "macaddr", "'{08:00:2b:01:02:03,NULL}'", ["08:00:2b:01:02:03", None]),
+    _array("macaddr8", "macaddr8", "'{08:00:2b:01:02:03:04:05,NULL}'", ["08:00:2b:01:02:03:04:05", None]),
+    Column(
+        "c_hstore_array",
+        "hstore[]",
+        arrays(lambda truth, modes: truth if modes[HSTORE] else json.dumps(truth, separators=(",", ":")), HSTORE),
+        (("""'{"a=>1",NULL}'""", [{"a": "1"}, None]),),
+    ),
+    _no_elements("ltree", "ltree", "'{a.b,NULL}'"),
+    _no_elements("isbn", "isbn", "'{0-393-04002-X,NULL}'"),
+    _no_elements("tsvector", "tsvector", "'{a:1,NULL}'"),
+    Column(
+        "c_one_bit_array",
+        "bit(1)[]",
+        plain("bool"),
+        (("'{1,NULL}'", None),),
+        (Deviation(differences.ELEMENTS_NULL, "'{1,NULL}'", None),),
+    ),
+    _array("int4range", "int4range", """'{"[1,10)",NULL}'""", ["[1,10)", None]),
+    _array("int8range", "int8range", """'{"[1,10)",NULL}'""", ["[1,10)", None]),
+    _array("numrange", "numrange", """'{"(1.10,2.5]",NULL}'""", ["(1.10,2.5]", None]),
+    _array("tsrange", "tsrange", "'{empty,NULL}'", ["empty", None]),
+    _array("tstzrange", "tstzrange", "'{empty,NULL}'", ["empty", None]),
+    _array("daterange", "daterange", "'{empty,NULL}'", ["empty", None]),
+)
+"""Arrays of which keys are not tried: as elements they are like those above."""

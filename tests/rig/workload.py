@@ -96,13 +96,13 @@ class Workload:
                 self._insert(transaction, table)
         self._end(transaction, commit=True)
 
-    def run(self, statements: int, *, bulk: int = 0) -> None:
-        """Run about this many statements, and ``bulk`` transactions of 5,000 rows among them; all are ended."""
+    def run(self, statements: int, *, bulk: int = 0, bulk_rows: int = BULK_ROWS) -> None:
+        """Run about this many statements, and ``bulk`` transactions of ``bulk_rows`` rows among them; all are ended."""
         bulks = sorted(self._random.randrange(statements) for _ in range(bulk))
         for number in range(statements):
             while bulks and bulks[0] <= number:
                 bulks.pop(0)
-                self._bulk()
+                self._bulk(bulk_rows)
             self._step()
         while self._open:
             self._end(self._random.choice(self._open), commit=self._random.random() < 0.85)
@@ -198,12 +198,12 @@ class Workload:
         keys.dead += keys.live
         keys.live.clear()
 
-    def _bulk(self) -> None:
+    def _bulk(self, count: int) -> None:
         table = next(table for table in self.tables if table.name == "bulk")
         keys, name = self._keys["bulk"], self._name(table)
         self._runs += 1
-        first, keys.next = keys.next, keys.next + BULK_ROWS
-        rows = [(first + number, self._runs, f"payload {number}") for number in range(BULK_ROWS)]
+        first, keys.next = keys.next, keys.next + count
+        rows = [(first + number, self._runs, f"payload {number}") for number in range(count)]
         connection = self._database.connect(autocommit=False)
         with connection, connection.cursor() as cursor:
             cursor.executemany(f"INSERT INTO {name} (id, run, payload) VALUES (%s, %s, %s)", rows)

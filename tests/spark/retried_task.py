@@ -15,9 +15,9 @@ from pyspark.sql import SparkSession
 from streaming.plan import BatchPlan
 from streaming.task.decode import DecodeAndLand
 from streaming.task.results import RESULT_DDL, read_results
-from tests.spark.raw_frames import frame, plan
+from tests.spark.raw_frames import RAW_DDL, plan
 from tests.support.bridge import QUICK_START
-from tests.support.records import Table
+from tests.support.records import Table, raw_batch
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ def main(folder: Path) -> None:
     orders = Table("shop.public.orders")
     records = [orders.create({"id": key, "name": "x"}, lsn=key) for key in range(1, 10)]
     stage = DiesOnce(plan(folder / "zone", records), str(folder / "mark"))
-    rows = frame(session, records).mapInArrow(stage, RESULT_DDL).collect()
+    # Made by Java: records that Python made would cost each attempt a second worker.
+    table = pa.Table.from_batches([raw_batch((record, offset) for offset, record in enumerate(records))])
+    rows = session.createDataFrame(table, RAW_DDL).coalesce(1).mapInArrow(stage, RESULT_DDL).collect()
     results = read_results((row.kind, bytes(row.payload)) for row in rows)
     sys.stdout.write(json.dumps([result.file.staged for result in results.tables if result.file]) + "\n")
     session.stop()

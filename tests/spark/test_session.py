@@ -9,19 +9,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.bridge import QUICK_START
+from tests.support.class_archive import keep_classes
+
 pytestmark = pytest.mark.spark
 
-_SETTINGS = """\
+[[_JAVA_OPTIONS, _QUICK]] = QUICK_START.items()
+_SETTINGS = f"""\
 name: shop
-kafka: {bootstrap_servers: "localhost:9092", topics: [a]}
-landing_zone: {url: "file:///zones/shop"}
+kafka: {{bootstrap_servers: "localhost:9092", topics: [a]}}
+landing_zone: {{url: "file:///zones/shop"}}
 spark:
   master: local[1]
   driver_memory: 600MiB
   conf:
     spark.hadoop.fs.azure.account.key.x: hunter2
     spark.note: password-hunter2
-    spark.driver.extraJavaOptions: "-XX:TieredStopAtLevel=1"
+    {_JAVA_OPTIONS}: '{_QUICK}'
 """
 
 # In a process of its own: Java starts once in a process, and other tests have started theirs with other properties.
@@ -53,6 +57,11 @@ answer["again"] = again.range(3).count()
 again.stop()
 print(json.dumps(answer))
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def classes() -> None:
+    keep_classes()
 
 
 def test_a_session_has_its_properties_and_keeps_secrets_out_of_every_command_line(tmp_path: Path) -> None:
@@ -99,7 +108,10 @@ except SparkStartError as error:
             "{spark.driver.extraJavaOptions: '-XX:MaxMetaspaceSize=little'}",
             "[JAVA_GATEWAY_EXITED] Java gateway process exited",
         ),
-        ("{spark.memory.fraction: '9'}", "spark.memory.fraction should be between 0 and 1 (was '9.0')."),
+        (
+            f"{{spark.memory.fraction: '9', {_JAVA_OPTIONS}: '{_QUICK}'}}",
+            "spark.memory.fraction should be between 0 and 1 (was '9.0').",
+        ),
     ],
 )
 def test_java_or_spark_that_does_not_start_says_where_its_properties_come_from(conf: str, said: str) -> None:

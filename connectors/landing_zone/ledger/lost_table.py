@@ -6,7 +6,7 @@ import dataclasses
 import enum
 import hashlib
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -70,7 +70,7 @@ class _LastFile:
     """A table's last file: digest and rows, and its footer or why it has none."""
 
     sha256: str
-    rows: int = 0
+    rows: dict[str, int] = field(default_factory=dict)
     footer: Footer | None = None
     why: str = ""
 
@@ -161,8 +161,10 @@ def _from_footer(footer: Footer, copied: TableState | None, file: _LastFile) -> 
         schema=str(footer.schema.fingerprint),
         sha256=file.sha256,
         landed_to=ends_of(footer),
-        rows=told.rows or {"": file.rows},
+        rows=_rows_after(carried, footer, file, told),
         rebuild=told.rebuild,
+        unseen=told.unseen,
+        metadata=told.metadata,
         heard_ms=told.heard_ms,
         doubt_ms=told.doubt_ms,
         gone=told.gone,
@@ -173,13 +175,22 @@ def _from_footer(footer: Footer, copied: TableState | None, file: _LastFile) -> 
     )
 
 
+def _rows_after(carried: TableState, footer: Footer, file: _LastFile, told: TableState) -> dict[str, int]:
+    """Rows landed per marker up to the last file; as the copy has it where earlier releases' footers do not say."""
+    if not carried.rows and int(footer.sequence) > 1:
+        return told.rows or file.rows
+    return {
+        marker: carried.rows.get(marker, 0) + file.rows.get(marker, 0) for marker in sorted({*carried.rows, *file.rows})
+    }
+
+
 def state_from_footer(footer: Footer, sha256: str, rows: dict[str, int]) -> TableState:
     """The state of a table after the file with this footer, as far as the footer alone tells.
 
     Args:
         sha256: of that file; rows: in the table's files so far, per marker.
     """
-    carried = _from_footer(footer, None, _LastFile(sha256, 0, footer))
+    carried = _from_footer(footer, None, _LastFile(sha256, footer=footer))
     return replace(carried, rows=rows, landed_to=ends_of(footer))
 
 

@@ -107,7 +107,8 @@ def ensure_no_foreign_files(zone: Storage) -> None:
                 f"The ledger is empty, but the landing zone holds files up to number {files.highest}",
                 zone=zone.url,
                 folder=folder,
-                remedy=f"set state.url to where this zone's ledger is, or put it back there from a backup; {LOST_LEDGER}",
+                remedy="set state.url to where this zone's ledger is, or put it back there from a backup; "
+                f"{LOST_LEDGER}",
             )
 
 

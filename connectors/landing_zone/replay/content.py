@@ -18,6 +18,8 @@ from connectors.landing_zone.replay.text_rows import MalformedTextError, read_ro
 from connectors.landing_zone.replay.text_types import typed
 
 ROW_MARKER = "__rowMarker__"
+MOST_TEXT_BYTES = 2**31
+"""Of a text file once it is decompressed: a file of a few megabytes could fill any memory."""
 
 
 class UnreadableFileError(InvalidZoneError):
@@ -125,8 +127,15 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 def _decompressed(body: bytes) -> bytes:
     if body.startswith(b"\x1f\x8b"):
-        return gzip.decompress(body)
+        with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
+            return _bounded(file.read(MOST_TEXT_BYTES + 1))
     if body.startswith(b"\x28\xb5\x2f\xfd"):
         with pa.input_stream(io.BytesIO(body), compression="zstd") as stream:
-            return bytes(stream.read())
+            return _bounded(bytes(stream.read(MOST_TEXT_BYTES + 1)))
     return body
+
+
+def _bounded(text: bytes) -> bytes:
+    if len(text) > MOST_TEXT_BYTES:
+        raise MalformedTextError(f"it is more than {MOST_TEXT_BYTES} bytes when it is decompressed")
+    return text

@@ -37,8 +37,9 @@ topologySpreadConstraints:
 {{- include "cdc-bridge.labels" (merge (dict "extra" (mergeOverwrite (dict) (.extra | default dict) $identity)) .) -}}
 {{- end -}}
 
+{{/* Environment of the values, behind the variables of "own". */}}
 {{- define "cdc-bridge.env" -}}
-{{- with .source.env }}
+{{- with concat (.own | default list) (.source.env | default list) }}
 env:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -104,7 +105,9 @@ spec:
       {{- if not $application }}
       args: [cdc-bridge, run, /etc/cdc-bridge/bridge.yaml]
       {{- end }}
-      {{- with include "cdc-bridge.env" . | trim }}{{ . | nindent 6 }}{{ end }}
+      {{- /* The image has a variable for the port, which wins over the settings' file. */}}
+      {{- $port := dict "name" "CDC_BRIDGE_HTTP__PORT" "value" (.source.settings.http.port | int | toString) }}
+      {{- include "cdc-bridge.env" (merge (dict "own" (list $port)) .) | trim | nindent 6 }}
       ports:
         - name: http
           containerPort: {{ .source.settings.http.port | int }}

@@ -53,11 +53,15 @@ left to it. */}}
 {{- if lt (int $source.terminationGracePeriodSeconds) 60 }}
   - {{ .at }}.terminationGracePeriodSeconds is {{ int $source.terminationGracePeriodSeconds }}: a micro-batch in hand would be cut off and done again; give it at least 60 seconds, longer than the longest micro-batch
 {{- end }}
+{{- /* What docs/scale-out.md has measured: 200Mi of Java beside its heap, 250Mi of the driver's Python, 300Mi a core. */}}
 {{- $limit := dig "limits" "memory" "" $source.resources }}
 {{- $heap := dig "spark" "driver_memory" "1GiB" $source.settings }}
+{{- $threads := regexFind "[0-9]+" (regexFind "^local.[0-9]+" (dig "spark" "master" "" $source.settings)) | default (include "cdc-bridge.cores" $source.resources) }}
+{{- $cores := $source.executors.enabled | ternary 0 (int $threads) }}
+{{- $least := add (include "cdc-bridge.mebibytes" $heap | int) 450 (mul 300 $cores) | int }}
 {{- if $limit }}
-{{- if lt (include "cdc-bridge.mebibytes" $limit | int) (add (include "cdc-bridge.mebibytes" $heap | int) 512 | int) }}
-  - {{ .at }}.resources.limits.memory is {{ $limit }}, but settings.spark.driver_memory alone takes {{ $heap }}: leave 512Mi or more for Python workers, about 400Mi for each core
+{{- if lt (include "cdc-bridge.mebibytes" $limit | int) $least }}
+  - {{ .at }}.resources.limits.memory is {{ $limit }}, less than {{ $least }}Mi: the heap ({{ $heap }} by settings.spark.driver_memory), 450Mi beside it{{ if $cores }}, and 300Mi for each of {{ $cores }} cores; where partitions are merged even more is needed{{ end }}. Raise it, or lower the heap{{ if $cores }} or the cores{{ end }}
 {{- end }}
 {{- end }}
 {{- end -}}
@@ -83,6 +87,11 @@ left to it. */}}
 {{- end }}
 {{- if or (not $settings.http.port) (hasPrefix "127." (toString $settings.http.host)) (eq (toString $settings.http.host) "localhost") }}
   - {{ .at }}.settings.http has to let probes and metrics in from outside of the pod: remove host, and give port a number or remove it
+{{- end }}
+{{- range $scope.source.env }}
+{{- if eq (upper .name) "CDC_BRIDGE_HTTP__PORT" }}
+  - {{ $scope.at }}.env has {{ .name }}, which ports and probes of the pod don't follow: write it as settings.http.port
+{{- end }}
 {{- end }}
 {{- end -}}
 
@@ -150,6 +159,10 @@ left to it. */}}
 {{- end }}
 {{- if and (not $executors.enabled) (hasPrefix "k8s://" $master) }}
   - {{ .at }}.settings.spark.master is {{ $master }}, but the pod may not ask for executors: remove it, and set executors.enabled to true
+{{- end }}
+{{- $overhead := add 200 (mul 300 (int $executors.cores)) | int }}
+{{- if and $executors.enabled (lt (include "cdc-bridge.mebibytes" (printf "%siB" $executors.memoryOverhead) | int) $overhead) }}
+  - {{ .at }}.executors.memoryOverhead is {{ $executors.memoryOverhead }}, less than {{ $overhead }}m: 200m of Java beside its heap, and 300m for each of {{ int $executors.cores }} cores; where partitions are merged even more is needed. Raise it, or lower executors.cores
 {{- end }}
 {{- if gt (int $executors.dynamicAllocation.min) (int $executors.dynamicAllocation.max) }}
   - {{ .at }}.executors.dynamicAllocation.min is more than max: lower min or raise max

@@ -121,6 +121,24 @@ def test_excluded_tables_and_operations_and_signals_are_counted(decode: Callable
     assert only(decoded).offsets.tolist() == [3]
 
 
+@pytest.mark.parametrize("excluded", [(Op.UPDATE,), (Op.DELETE,), (Op.CREATE,), (Op.UPDATE, Op.DELETE)])
+def test_rows_of_excluded_operations_do_not_land_and_are_counted(
+    decode: Callable[..., Decoded], excluded: tuple[Op, ...]
+) -> None:
+    history = (
+        (Op.READ, event("r", after={"id": 1, "name": "a"}, snapshot="last")),
+        (Op.CREATE, event("c", after={"id": 2, "name": "b"})),
+        (Op.UPDATE, event("u", after={"id": 1, "name": "c"})),
+        (Op.DELETE, event("d", before={"id": 2, "name": "b"})),
+    )
+    rules = TableRules(tables=(("*", TableDecoding(declared=COLUMNS, excluded_operations=excluded)),))
+    decoded = decode(*(message for _, message in history), options=DecodeOptions(rules=rules))
+    left = [(op, offset) for offset, (op, _) in enumerate(history) if op not in excluded]
+    chunk = only(decoded)
+    assert list(zip(chunk.ops.tolist(), chunk.offsets.tolist(), strict=True)) == left
+    assert decoded.skipped == Counter({SkipReason.EXCLUDED_OPERATION: len(excluded)})
+
+
 def test_included_tables_are_the_only_ones(decode: Callable[..., Decoded]) -> None:
     options = DecodeOptions(rules=TableRules(include=("shop.public.orders",)))
     decoded = decode(
@@ -146,6 +164,7 @@ def test_an_unavailable_value_comes_from_before_or_is_masked(decode: Callable[..
     assert {name: mask.tolist() for name, mask in chunk.unavailable.items()} == {
         "name": [False, True, True, True, False]
     }
+    assert chunk.from_before == 1
 
 
 def test_a_registry_that_cannot_be_asked_decides_nothing() -> None:

@@ -83,6 +83,22 @@ def test_joined_chunks_keep_key_changes_and_masks_with_their_rows() -> None:
     assert chunk.unavailable["name"].tolist() == [False, False, True, False, False]
 
 
+def test_values_from_before_are_counted_once_however_chunks_are_joined_and_cut() -> None:
+    registry = SchemaRegistry()
+    filled = [event("u", before={"id": n, "name": "x"}, after={"id": n, "name": PLACEHOLDER}) for n in range(4)]
+    other = event("u", before={"id": 9, "name": "x"}, after={"id": 9, "name": PLACEHOLDER}, key={"id": 9, "name": "x"})
+    batch = records(
+        filled[0].json_with_schema(),
+        filled[1].avro(registry),
+        other.json_with_schema(),
+        filled[2].json_with_schema(),
+        filled[3].avro(registry),
+    )
+    chunks = Decoder(DecodeOptions(), registry).decode(batch).chunks
+    assert [len(chunk) for chunk in chunks] == [2, 1, 2]
+    assert [chunk.from_before for chunk in chunks] == [4, 1, 0]
+
+
 def test_the_result_does_not_depend_on_how_batches_are_cut(decode: Callable[..., Decoded]) -> None:
     history = [
         event("c", after={"id": 1, "name": "a"}),

@@ -87,7 +87,7 @@ class TestReading:
         assert str(caught.value) == (
             f"What Fabric tells of mirroring cannot be read: {reason} [source=Files/Monitoring/tables.json]. Remedy: "
             "look whether a proxy answers in Fabric's place; if the form has changed, set fabric.status to the other "
-            "of rest and files, and report it"
+            "of rest and files"
         )
 
     @pytest.mark.parametrize(

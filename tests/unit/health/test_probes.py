@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from connectors.errors import Terminal, Transient
@@ -10,6 +12,7 @@ from streaming.health.probes import SILENCE_SECONDS
 from streaming.health.state import Failure, Health, Work
 
 STUCK_AFTER = 1_800.0
+PAUSE = 30.0
 BROKER = Transient("no broker answered", remedy="check the brokers", topic="orders")
 FENCED = Terminal("another driver owns the zone", remedy="leave it to that driver")
 
@@ -27,13 +30,20 @@ class Watched:
 
     @property
     def live(self) -> tuple[bool, str]:
-        verdict = probes.live(self.health.state, self.now, STUCK_AFTER)
+        verdict = probes.live(self.health.state, self.now, STUCK_AFTER, PAUSE)
         return verdict.ok, "; ".join(verdict.reasons)
 
     @property
     def ready(self) -> tuple[bool, str]:
-        verdict = probes.ready(self.health.state, self.now, STUCK_AFTER)
+        verdict = probes.ready(self.health.state, self.now, STUCK_AFTER, PAUSE)
         return verdict.ok, "; ".join(verdict.reasons)
+
+    def looked(self, *, waits: bool) -> Watched:
+        """The chores say that nothing is to be done, as ten times a second, and Kafka is looked at."""
+        self.health.at_work(Work.CHORES)
+        self.health.at_work(Work.WAITING)
+        self.health.looked_at_kafka(waits=waits)
+        return self
 
     @property
     def started(self) -> bool:
@@ -88,6 +98,55 @@ def test_a_loop_that_says_nothing_any_more_is_dead_but_not_while_a_batch_is_in_h
         False,
         "the loop that watches the query has been silent for 1 min 1 s",
     )
+
+
+LATE = (
+    False,
+    "records have waited in Kafka for 30 min 31 s, and the query has not begun a micro-batch: longer than 30 min 30 s "
+    "(trigger and http.stuck_after)",
+)
+
+
+def test_a_query_that_is_active_and_begins_no_micro_batch_is_stuck_although_the_chores_go_on() -> None:
+    watched = running().looked(waits=True)
+    assert watched.after(STUCK_AFTER + PAUSE).looked(waits=True).live == (True, "the query waits for records")
+    assert watched.after(1).looked(waits=True).live == LATE
+    assert watched.ready == LATE
+    watched.health.at_work(Work.CHORES)
+    assert watched.live == LATE
+
+
+def test_a_source_that_is_quiet_for_a_day_is_well_and_has_its_time_when_a_record_comes() -> None:
+    watched = running()
+    for _ in range(3):
+        assert watched.after(28_800).looked(waits=False).live[0]
+    assert watched.looked(waits=True).live[0]
+    assert watched.after(STUCK_AFTER).looked(waits=True).live[0]
+
+
+@pytest.mark.parametrize("anew", [Health.succeeded, Health.running], ids=["a micro-batch", "a start"])
+def test_what_still_waits_has_its_time_anew_after(anew: Callable[[Health], None]) -> None:
+    watched = running().looked(waits=True).after(STUCK_AFTER).looked(waits=True)
+    anew(watched.health)
+    assert watched.after(STUCK_AFTER).looked(waits=True).live[0]
+    assert watched.after(STUCK_AFTER + PAUSE).looked(waits=True).live[0]
+    assert not watched.after(1).looked(waits=True).live[0]
+
+
+def test_where_kafka_cannot_be_looked_at_nobody_knows_that_anything_waits() -> None:
+    watched = running().looked(waits=True)
+    # No look at all: what it saw last says nothing of what has landed since.
+    watched.after(10 * STUCK_AFTER).health.at_work(Work.WAITING)
+    assert watched.live[0]
+    # A look that failed.
+    watched.looked(waits=False).after(1).looked(waits=True)
+    assert watched.live[0]
+
+
+def test_a_micro_batch_in_hand_takes_what_waits() -> None:
+    watched = running().looked(waits=True).after(STUCK_AFTER + PAUSE + 1).looked(waits=True)
+    watched.health.at_work(Work.BATCH)
+    assert watched.live == (True, "a micro-batch has been under way for 0.0 s")
 
 
 def test_a_beat_does_not_begin_the_same_work_anew() -> None:
@@ -145,12 +204,13 @@ def test_a_job_that_ended_as_asked_is_live_but_not_ready() -> None:
 def test_an_error_that_the_bridge_does_not_know_has_a_remedy_too() -> None:
     failure = Failure.of(ValueError("odd"), 7)
     assert (failure.kind, failure.message, failure.passes) == ("ValueError", "odd", False)
-    assert failure.remedy.startswith("report this message")
+    assert failure.remedy.startswith("the process starts again and goes on where the ledger ends")
 
 
 def test_a_verdict_is_plain_text() -> None:
     watched = running()
-    verdict = probes.ready(watched.health.state, watched.now, STUCK_AFTER)
+    verdict = probes.ready(watched.health.state, watched.now, STUCK_AFTER, PAUSE)
     assert verdict.text == "ok\nthe landing zone is claimed and the query runs\n"
     watched.health.ended(FENCED)
-    assert probes.live(watched.health.state, watched.now, STUCK_AFTER).text.startswith("failing\nthe job has ended")
+    ended = probes.live(watched.health.state, watched.now, STUCK_AFTER, PAUSE)
+    assert ended.text.startswith("failing\nthe job has ended")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
+import logging
 import socket
 import threading
 from collections.abc import Iterable
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 
 from connectors.errors import Terminal, Transient
+from connectors.kafka.errors import BrokerUnavailableError
 from connectors.kafka.loopback import free_ports
 from connectors.landing_zone.errors import FencedError
 from connectors.landing_zone.ledger.draft import Draft
@@ -22,6 +26,8 @@ from streaming.health.server import AddressInUseError
 from streaming.health.state import Work
 from streaming.health.watcher import Watcher, served
 from streaming.listener import Listener, all_of
+from streaming.log_context import failing_in
+from streaming.logs import JsonLines
 from streaming.metrics.kafka_watch import KafkaSource
 from streaming.metrics.lag import Place
 from streaming.service import run_bridge
@@ -100,9 +106,11 @@ class TestChores:
 class Shown:
     """A watcher, and what its pages answer."""
 
-    def __init__(self, **changes: Any) -> None:
+    def __init__(self, *, once: bool = False, **changes: Any) -> None:
         self.now = 1_000.0
-        self.watcher = Watcher(settings(**changes), build=BUILD, clock=lambda: self.now, now_ms=lambda: NOON_MS)
+        self.watcher = Watcher(
+            settings(**changes), once=once, build=BUILD, clock=lambda: self.now, now_ms=lambda: NOON_MS
+        )
         self.listener = self.watcher.listener
 
     def ask(self, path: str) -> Answered:
@@ -154,6 +162,56 @@ class TestWatcher:
         assert shown.ask("/metrics").value("bridge_last_published_sequence", table="*") == 6
 
 
+class TestHungQuery:
+    """A query that is active, but lands nothing: told by the looks at Kafka."""
+
+    def after_looks(self, landed: int, *, once: bool = False, seconds: float = 91.0, **changes: Any) -> Shown:
+        shown = Shown(once=once, http__stuck_after="1m", trigger__interval="30s", **changes)
+        shown.listener.on_state(ledger(table(), offsets={"orders": landed}))
+        shown.listener.on_start(0)
+        shown.watcher.saw_kafka(kafka({"orders": (0, 100)}))
+        shown.now += seconds
+        shown.listener.on_work(Work.WAITING)
+        shown.watcher.saw_kafka(kafka({"orders": (0, 100)}))
+        return shown
+
+    def alive(self, shown: Shown) -> list[int]:
+        return [shown.ask(path).status for path in ("/livez", "/readyz")]
+
+    def test_it_is_stuck_while_records_wait(self) -> None:
+        shown = self.after_looks(99)
+        assert self.alive(shown) == [503, 503]
+        told = "records have waited in Kafka for 1 min 31 s, and the query has not begun a micro-batch"
+        assert told in shown.ask("/livez").body
+        assert told[1:] in shown.ask("/").body
+        assert shown.ask("/metrics").value("bridge_live") == 0
+        shown.listener.on_batch(BatchReport(8, 7, {}, seconds=4.0))
+        assert self.alive(shown) == [200, 200]
+
+    def test_it_is_well_where_all_has_landed_or_its_time_is_not_over(self) -> None:
+        assert self.alive(self.after_looks(100)) == [200, 200]
+        assert self.alive(self.after_looks(99, seconds=90.0)) == [200, 200]
+
+    def test_a_trigger_that_waits_for_more_records_has_more_time(self) -> None:
+        waiting = {"trigger__min_offsets": 1_000}
+        assert self.alive(self.after_looks(99, seconds=990.0, **waiting)) == [200, 200]
+        assert self.alive(self.after_looks(99, seconds=991.0, **waiting)) == [503, 503]
+        waiting["trigger__max_delay"] = "5m"
+        assert self.alive(self.after_looks(99, seconds=390.0, **waiting)) == [200, 200]
+        assert self.alive(self.after_looks(99, seconds=391.0, **waiting)) == [503, 503]
+
+    def test_a_look_that_failed_shows_nothing_that_waits(self) -> None:
+        shown = self.after_looks(99, seconds=60.0)
+        shown.watcher.kafka_failed()
+        shown.now += 60
+        shown.listener.on_work(Work.WAITING)
+        shown.watcher.saw_kafka(kafka({"orders": (0, 100)}))
+        assert self.alive(shown) == [200, 200]
+
+    def test_a_run_that_drains_leaves_what_comes_later(self) -> None:
+        assert self.alive(self.after_looks(99, once=True, seconds=9_999.0)) == [200, 200]
+
+
 class TestServed:
     def source(self, looked: threading.Event) -> KafkaSource:
         def first(places: Iterable[Place]) -> dict[Place, int]:
@@ -177,6 +235,19 @@ class TestServed:
         assert watcher.health.state.work is Work.ENDED
         with pytest.raises(ConnectionRefusedError):
             ask(url, "/livez")
+
+    def test_looks_at_kafka_that_fail_are_told_to_the_watcher(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        chosen = settings(http__port=0)
+        watcher = Watcher(chosen, build=BUILD)
+        watcher.listener.on_state(ledger(table(), offsets={"orders": 90}))
+        failed = threading.Event()
+        monkeypatch.setattr(watcher, "kafka_failed", failed.set)
+
+        def away() -> Any:
+            raise BrokerUnavailableError("no answer", remedy="wait")
+
+        with served(watcher, KafkaSource(away, lambda places: {}), chosen):
+            assert failed.wait(10)
 
     def test_what_ends_the_block_is_remembered(self) -> None:
         chosen = settings(http__port=0)
@@ -225,6 +296,21 @@ class TestServed:
         assert "another driver owns the zone. Remedy: leave it; the status page and the metrics at" in caplog.text
         assert record.getMessage().endswith("tell so for 1 min 0 s")
         assert vars(record)["facts"]["error"] == "FencedError"
+
+    def test_it_is_said_under_the_version_in_hand(self) -> None:
+        error = Terminal("gone", remedy="look")
+        with contextlib.suppress(Terminal), failing_in(lambda: 7):
+            raise error
+        said = io.StringIO()
+        lines = logging.StreamHandler(said)
+        lines.setFormatter(JsonLines())
+        logging.getLogger().addHandler(lines)
+        try:
+            assert self.linger(error) == [(503, 0)]
+        finally:
+            logging.getLogger().removeHandler(lines)
+        [line] = [line for line in map(json.loads, said.getvalue().splitlines()) if line["level"] == "error"]
+        assert (line["error"], line["version"]) == ("Terminal", 7)
 
     def test_a_defect_can_be_read_too(self) -> None:
         assert self.linger(ValueError("defect")) == [(503, 0)]

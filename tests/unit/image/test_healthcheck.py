@@ -65,7 +65,10 @@ def test_a_bridge_without_a_server_cannot_be_asked(capsys: pytest.CaptureFixture
     [
         (BRIDGE, True),
         (b"/sbin/docker-init\0--\0/opt/entrypoint.sh\0/usr/local/bin/cdc-bridge\0run\0b.yaml\0--once\0", True),
+        (b"tini\0-s\0--\0cdc-bridge\0--debug\0run\0b.yaml\0", True),
         (b"tini\0-s\0--\0cdc-bridge\0status\0run\0", False),
+        (b"tini\0-s\0--\0cdc-bridge\0--debug\0status\0run\0", False),
+        (b"tini\0-s\0--\0cdc-bridge\0--version\0", False),
         (b"tini\0-s\0--\0java\0-cp\0/opt/cdc-bridge\0KubernetesExecutorBackend\0", False),
         (b"", False),
     ],

@@ -44,6 +44,15 @@ def test_an_unreadable_owner_file_stops_the_start() -> None:
     )
 
 
+@pytest.mark.parametrize("content", [b'{"ledger_id": "\xff", "source": ""}', b'{"x": ' + b"[" * 100_000])
+def test_bytes_that_are_no_text_do_too(content: bytes) -> None:
+    zone = MemoryStorage()
+    zone.put(OWNER_FILE, content)
+
+    with pytest.raises(InvalidZoneError, match="The owner file of the landing zone cannot be read"):
+        ensure_owner(zone, "L1", "shop")
+
+
 @pytest.mark.parametrize("folder", ["orders", "public.schema/orders", "public.schema/orders/_ProcessedFiles"])
 def test_an_empty_ledger_does_not_number_files_where_there_are_some(folder: str) -> None:
     zone = MemoryStorage()

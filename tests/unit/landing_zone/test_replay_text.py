@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.landing_zone.replay import ObservationKind
+from connectors.landing_zone.replay import ObservationKind, content
 from connectors.landing_zone.replay import text_rows as text_rows_module
 from connectors.landing_zone.replay.table_metadata import TextFormat
 from connectors.landing_zone.replay.text_rows import MalformedTextError, read_rows
@@ -318,6 +319,21 @@ def test_text_that_is_not_what_the_metadata_says_is_unreadable(tmp_path: Path, b
     stopped = text_table(tmp_path).text(1, body).replay().stopped
     assert stopped is not None
     assert stopped.detail.startswith("the file is not the delimited text that the metadata describes: ")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lambda body: pa.compress(body, "zstd", asbytes=True)])
+def test_text_that_has_no_end_once_it_is_decompressed_is_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compress: Callable[[bytes], bytes]
+) -> None:
+    body = b"id,v\r\n1,2\r\n"
+    monkeypatch.setattr(content, "MOST_TEXT_BYTES", len(body))
+    table = text_table(tmp_path).text(1, compress(body)).text(2, compress(body + b"\r\n"))
+    stopped = table.replay().stopped
+    assert stopped is not None
+    assert (stopped.places[0].file[-5:], stopped.detail.partition(": ")[2]) == (
+        "2.csv",
+        f"it is more than {len(body)} bytes when it is decompressed",
+    )
 
 
 def test_text_without_schema_definition_is_all_strings_but_for_the_marker(tmp_path: Path) -> None:

@@ -72,6 +72,27 @@ def test_what_is_no_request_is_told_and_stays(state: MemoryStorage) -> None:
     assert waiting(state) == Waiting((request,), (foreign,))
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"id": "\xff"}',
+        b'{"more": ' + b"[" * 100_000,
+        b'{"id": "../../zone/x", "asked_ms": 5, "by": "me", "action": "pause"}',
+        b'{"id": "%s", "asked_ms": 6, "by": "me", "action": "pause"}' % (b"0" * 32),
+    ],
+    ids=["no UTF-8", "nested without end", "another id", "another moment"],
+)
+def test_neither_bytes_that_are_no_text_nor_anothers_request_is_taken_up(state: MemoryStorage, content: bytes) -> None:
+    path = f"requests/{5:015d}-{'0' * 32}.json"
+    state.put(path, content)
+    assert waiting(state) == Waiting((), (path,))
+
+
+def test_an_answer_that_cannot_be_read_is_none(state: MemoryStorage) -> None:
+    state.put("answers/1.json", b'{"id": "\xff"}')
+    assert answer_to(state, "1") is None
+
+
 def test_only_answers_that_nobody_waits_for_are_removed(state: MemoryStorage) -> None:
     request = asked(1_000)
     submit(state, request)

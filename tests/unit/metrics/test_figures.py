@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from connectors.debezium.schema import RowSchema
 from streaming.demo.workload import Record
 from streaming.driver.stages import Stage
 from streaming.plan import TableOptions
 from streaming.policies import OnUnavailable
 from tests.support.records import Table
+from tests.unit.debezium.builders import PLACEHOLDER
 from tests.unit.streaming.events import MISSING, SCHEMA, Event, land, row, rows
 from tests.unit.streaming.test_batches import Batches
 
@@ -61,3 +64,16 @@ def test_values_that_were_not_sent_are_counted_by_what_took_their_place(tmp_path
     events = [Event("c", row(1)), Event("u", row(1, doc=MISSING)), Event("u", row(2, doc=MISSING))]
     result = land(tmp_path, events, options=TableOptions(on_unavailable=OnUnavailable.NULL))
     assert result.figures == {"unavailable.earlier_row": 1, "unavailable.null": 1}
+
+
+@pytest.mark.parametrize("partitions", [1, 2], ids=["one partition", "partitions that merge"])
+def test_values_of_the_row_before_are_counted_too(partitions: int, tmp_path: Path) -> None:
+    batches = Batches(tmp_path)
+    sent = [
+        ORDERS.at(key % partitions).update({"id": key, "name": PLACEHOLDER}, 10 + key, before={"id": key, "name": name})
+        for key, name in enumerate(("a", "b", "c"))
+    ]
+    report = batches.job.receive(*sent)
+    assert (Stage.MERGE in report.figures.stages) is (partitions > 1)
+    assert report.figures.counters["unavailable.before"] == 3
+    assert [row["name"] for row in batches.job.rows("public.orders")] == ["a", "b", "c"]

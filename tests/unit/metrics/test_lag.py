@@ -156,7 +156,12 @@ class TestLook:
 class TestWatch:
     def watch(self, broker: Broker, seen: list[KafkaView], claimed: bool = True) -> KafkaWatch:
         state = ledger(offsets={"orders": 90}) if claimed else None
-        return KafkaWatch(broker.source, lambda: state, seen.append, interval=30, now_ms=lambda: NOON_MS)
+        return KafkaWatch(broker.source, lambda: state, seen.append, self.fail, interval=30, now_ms=lambda: NOON_MS)
+
+    failed = 0
+
+    def fail(self) -> None:
+        self.failed += 1
 
     def test_it_tells_what_it_sees(self) -> None:
         seen: list[KafkaView] = []
@@ -173,9 +178,10 @@ class TestWatch:
         broker = Broker({"orders": (0, 100)})
         watch = self.watch(broker, seen)
         watch.look_once()
+        assert self.failed == 0
         broker.down = True
         assert watch.look_once() == 30
-        assert len(seen) == 1
+        assert (len(seen), self.failed) == (1, 1)
 
     def test_the_thread_looks_until_it_is_stopped_and_outlives_whatever_goes_wrong(
         self, caplog: pytest.LogCaptureFixture
@@ -190,12 +196,12 @@ class TestWatch:
             again.set()
 
         state = ledger(offsets={"orders": 90})
-        watch = KafkaWatch(
-            Broker({"orders": (0, 100)}).source, lambda: state, seen, interval=0.001, now_ms=lambda: NOON_MS
-        )
+        source = Broker({"orders": (0, 100)}).source
+        watch = KafkaWatch(source, lambda: state, seen, self.fail, interval=0.001, now_ms=lambda: NOON_MS)
         watch.start()
         assert again.wait(10)
         watch.stop()
+        assert self.failed == 1
         assert "looking at Kafka failed in a way that is not foreseen" in caplog.text
 
 

@@ -32,8 +32,8 @@ TABLE = "public.orders"
 class Silent:
     """A connector that says of itself what a test wants."""
 
-    def __init__(self) -> None:
-        self.position: LogPosition | None = None
+    def __init__(self, position: LogPosition | None = None) -> None:
+        self.position = position
         self.sent: bool | None = True
 
     def acknowledged(self) -> LogPosition | None:
@@ -50,20 +50,22 @@ class Moving:
     Attributes:
         rows: the database's, by key.
         lsn: how far its log is.
+        reach: what its connector says; without more, that everything has been delivered.
         holding: columns beside id and name that hold values.
         further: value of each further column, the same in every row.
         lost: keys that the database does not find, though it has their rows.
         before_reading: called before each transaction of the comparison, with its number from 0: the world moves here.
-        before_looking: called before each look at the ledger.
+        before_looking: called before each look at the ledger; ``passing``: while it is waited.
     """
 
     folder: Path
     job: PlainJob
     rows: dict[int, str | None] = field(default_factory=dict)
     lsn: int = 100
-    reach: Silent = field(default_factory=Silent)
+    reach: Silent = field(default_factory=lambda: Silent(LogPosition(0, 100)))
     before_reading: Callable[[int], None] = lambda number: None
     before_looking: Callable[[], None] = lambda: None
+    passing: Callable[[], None] = lambda: None
     seconds: float = 0.0
     moments: int = 0
     read: list[list[str]] = field(default_factory=list)
@@ -102,6 +104,7 @@ class Moving:
 
         def pause(seconds: float) -> None:
             self.seconds += seconds
+            self.passing()
 
         return Watch(
             head=head,

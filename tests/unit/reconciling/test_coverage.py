@@ -127,7 +127,8 @@ class TestAcknowledged:
     def test_an_older_place_proves_nothing(self, world: World) -> None:
         world.reach.position = LogPosition(0, 99)
         assert world.cover() == (
-            "the connector has acknowledged 0/63, not 0/64: set heartbeat.interval.ms, or wait longer"
+            "the connector has acknowledged 0/63, not 0/64: wait longer, or set its heartbeat.interval.ms and "
+            "heartbeat.action.query"
         )
 
 
@@ -136,6 +137,18 @@ class TestSilence:
         world.reach.sent = True
         assert world.cover() is Evidence.SILENCE
         assert world.seconds == 2.0
+
+    def test_it_is_no_proof(self, world: World) -> None:
+        world.reach.sent = True
+        found = world.watch().cover(TABLE, PLACE, 10.0, proof=True)
+        assert isinstance(found, Uncovered)
+        assert found.reason.startswith("the connector was sent every change and its topics are silent")
+        assert world.seconds == 2.0
+        world.reach.position = LogPosition(0, 99)
+        found = world.watch().cover(TABLE, PLACE, 10.0, proof=True)
+        assert isinstance(found, Uncovered)
+        assert found.reason.startswith("the connector has acknowledged 0/63, not 0/64")
+        assert world.seconds == 12.0
 
     def test_it_begins_anew_with_each_record(self, world: World) -> None:
         world.reach.sent = True

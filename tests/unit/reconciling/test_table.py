@@ -53,7 +53,7 @@ def test_every_kind_of_difference_is_found_with_its_values(world: Moving) -> Non
         Difference(DifferenceKind.CHANGED, (("id", "5"),), (Cell("name", None, "n5"),), 1, 1),
         Difference(DifferenceKind.MISSING, (("id", "9"),), (), 1, 0),
     ]
-    assert (outcome.position, outcome.evidence) == ("0/64", "silence")
+    assert (outcome.position, outcome.evidence) == ("0/64", "acknowledged")
 
 
 def test_only_ranges_that_differ_are_looked_into(world: Moving) -> None:
@@ -121,11 +121,81 @@ def test_a_deleted_row_is_equal_when_its_delete_has_landed(world: Moving) -> Non
 
 def test_what_is_not_proven_to_be_covered_is_undecided(world: Moving) -> None:
     world.rows[3] = "later"
-    world.reach.sent = None
+    world.reach.sent = world.reach.position = None
     outcome = world.compare()
     assert said(outcome) == (Verdict.UNDECIDED, {}, 1)
     assert outcome.reason.startswith("nothing tells whether the connector has read the log up to 0/64")
     assert world.seconds >= 10
+
+
+class TestSilence:
+    """The server has sent its log, and nothing comes: the connector has nothing more, or can't deliver what it has."""
+
+    @pytest.fixture(autouse=True)
+    def _silent(self, world: Moving) -> None:
+        world.reach.position = None
+
+    def test_a_row_that_is_late_in_the_connector_is_undecided_and_not_a_difference(self, world: Moving) -> None:
+        world.rows[3] = "later"
+        outcome = world.compare()
+        assert said(outcome) == (Verdict.UNDECIDED, {}, 1)
+        assert outcome.reason == (
+            "the connector was sent every change and its topics are silent, but nothing tells whether it has delivered "
+            "all of them: set source.connect, and the connector's heartbeat.interval.ms and heartbeat.action.query"
+        )
+        assert (world.moments, world.seconds) == (3, 2.0), "a moment of silence each time, not the whole wait"
+
+    def test_the_connectors_word_is_waited_for_where_it_tells_how_far_it_is(self, world: Moving) -> None:
+        world.rows[3] = "later"
+        world.reach.position = LogPosition(0, 50)
+        outcome = world.compare(wait=8.0)
+        assert said(outcome) == (Verdict.UNDECIDED, {}, 1)
+        assert outcome.reason == (
+            "the connector has acknowledged 0/32, not 0/64: wait longer, or set its heartbeat.interval.ms and "
+            "heartbeat.action.query"
+        )
+        assert world.seconds == 9.0
+
+    def test_a_word_that_comes_after_the_silence_proves_the_difference(self, world: Moving) -> None:
+        world.rows[3] = "forged"
+        world.reach.position = LogPosition(0, 50)
+
+        def acknowledges() -> None:
+            if world.seconds > 4:
+                world.reach.position = LogPosition(0, 100)
+
+        world.passing = acknowledges
+        outcome = world.compare()
+        assert (said(outcome), outcome.evidence) == ((Verdict.DIFFERENT, {"CHANGED": 1}, 0), "acknowledged")
+
+    def test_an_event_that_comes_after_the_silence_settles_the_row(self, world: Moving) -> None:
+        world.rows[3] = "later"
+        world.reach.position = LogPosition(0, 50)
+
+        def delivers() -> None:
+            if world.seconds > 4 and world.reach.position != LogPosition(0, 100):
+                world.land(ORDERS.update(row(3, "later"), lsn=90))
+                world.reach.position = LogPosition(0, 100)
+
+        world.passing = delivers
+        assert said(world.compare()) == (Verdict.EQUAL, {}, 0)
+
+    def test_what_has_landed_meanwhile_needs_no_proof(self, world: Moving) -> None:
+        world.rows[3] = "later"
+
+        def event_lands() -> None:
+            if world.head.tables["public.orders"].sequence == 1:
+                world.land(ORDERS.update(row(3, "later"), lsn=90))
+
+        world.before_looking = event_lands
+        outcome = world.compare()
+        assert (said(outcome), outcome.evidence) == ((Verdict.EQUAL, {}, 0), "silence")
+
+    def test_a_last_round_that_was_silent_says_so(self, world: Moving) -> None:
+        world.rows[3] = "later"
+        assert world.compare(rounds=1).reason == (
+            "the topics are silent, which proves nothing, and no round was left to wait for more: raise --rounds"
+        )
 
 
 def test_a_database_that_does_not_tell_its_position_decides_nothing(world: Moving) -> None:

@@ -125,3 +125,27 @@ def test_nobody_there() -> None:
     gone = ConnectApi(ConnectLocation("http://127.0.0.1:1", "shop"), timeout=1)
     with pytest.raises(ConnectUnreachableError, match=r"cannot be asked now \(ConnectionError\)"):
         gone.states()
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("config", b"[]"),
+        ("config", b'{"a": ' + b"1" * 5_000 + b"}"),
+        ("config", b"[" * 100_000),
+        ("status", b'{"connector": 1}'),
+        ("status", b'{"tasks": [{}]}'),
+        ("status", b'{"tasks": 5}'),
+        ("offsets", b'{"offsets": [7]}'),
+        ("offsets", b'{"offsets": [{"offset": {"file": "b.000003", "pos": Infinity}}]}'),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_an_answer_that_kafka_connect_does_not_give_is_told_as_such(
+    server: ConnectServer, path: str, answer: bytes
+) -> None:
+    server.answers[f"/connectors/shop/{path}"] = (200, answer)
+    asked = api(server)
+    ask = {"config": asked.config, "status": asked.states, "offsets": asked.binlog_position}[path]
+    with pytest.raises(ConnectUnreachableError, match=r"Kafka Connect cannot be asked now \("):
+        ask()

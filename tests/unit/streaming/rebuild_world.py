@@ -25,6 +25,7 @@ from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import recover
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.requests import Action, Answer, Request, answer_to, new_request, submit
+from connectors.landing_zone.storage.protocol import Storage
 from connectors.landing_zone.vacuum import vacuum
 from streaming.demo.workload import Record
 from streaming.driver.batch import DecodeAndLand, run_batch
@@ -85,6 +86,7 @@ class World:
     Attributes:
         snapshot: the rows that Debezium sends for a snapshot; ``signals`` that it was sent, by id.
         now_ms: the wall clock.
+        place: the zone's storage, where it is not ``zone``, the one in memory.
         chunk: offsets of a chunk of a catch-up.
     """
 
@@ -102,6 +104,7 @@ class World:
     prefix: str | None = None
     release_wait: float = 0.0
     now_ms: int = 1_700_000_000_000
+    place: Storage | None = None
     chunk: int = 1_000
     starts: itertools.count[int] = field(default_factory=itertools.count)
     _answered: set[str] = field(default_factory=set)
@@ -229,7 +232,7 @@ class Driver:
         self._world = world
         self._numbers = itertools.count()
         self._hook = hook
-        self.zone = Scratch(world.zone, self._fault, world.work)
+        self.zone: Storage = world.place or Scratch(world.zone, self._fault, world.work)
         self.state = Scratch(world.state, self._fault, world.work)
         self.failures: list[BridgeError] = []
         self.job = world.job

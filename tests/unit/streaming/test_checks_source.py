@@ -10,7 +10,7 @@ import pytest
 
 from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.source_database.catalog import DatabaseTable
-from connectors.source_database.mysql import BinaryLog
+from connectors.source_database.mysql import BinaryLog, UnreadableColumns
 from connectors.source_database.position import LogPosition
 from connectors.source_database.postgresql import Publication, PublishedTable, ReplicaIdentity, ReplicatedTable
 from connectors.source_database.replication import ReplicationSlot
@@ -176,6 +176,7 @@ class TestMysql:
             (BinaryLog(True, "ROW", "FULL", "PARTIAL_JSON", 7, 0), "problem", "binlog_row_value_options has PARTIAL"),
             (BinaryLog(True, "ROW", "FULL", "", 0, 0), "problem", "server_id is 0: nobody may read the log"),
             (BinaryLog(True, "ROW", "FULL", "", 7, 3_600), "warning", "its files are kept for 1 h 0 min only"),
+            (BinaryLog(True, "ROW", "FULL", "", 7, 0, True), "problem", "log_bin_compress is ON: the connector passes"),
         ],
     )
     def test_the_binary_log(self, log: BinaryLog, verdict: str, detail: str) -> None:
@@ -184,8 +185,13 @@ class TestMysql:
         assert checks[0].detail.startswith(detail)
 
     def test_columns_that_end_the_connector(self) -> None:
-        assert list(check_columns([])) == []
-        assert found(check_columns(["shop.hosts.ip"])) == [("source columns", "problem")]
+        assert list(check_columns(UnreadableColumns())) == []
+        checks = list(check_columns(UnreadableColumns(("shop.hosts.ip", "shop.hosts.v6"), ("crm.notes.body",))))
+        assert found(checks) == [("source columns", "problem")] * 2
+        assert [check.detail.partition(" ends the")[0] for check in checks] == [
+            "shop.hosts.ip, shop.hosts.v6: a column of type inet4 or inet6 anywhere on the server",
+            "crm.notes.body: the first change of a table with a COMPRESSED column",
+        ]
 
 
 class TestSource:
@@ -206,7 +212,7 @@ class TestSource:
         secret = tmp_path / "password"
         secret.touch()
         state = two_batches(tmp_path).ledger.state
-        chosen = settings(source__database={"url": "postgresql://u@h/shop", "password_file": str(secret)})
+        chosen = settings(source__database={"url": "postgresql://u@localhost/shop", "password_file": str(secret)})
         assert found(check_source(chosen, job(tmp_path), {}, state)) == [("source", "problem")]
 
     def test_what_the_settings_take_for_granted(self, tmp_path: Path) -> None:

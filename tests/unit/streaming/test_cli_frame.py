@@ -202,7 +202,8 @@ def test_an_unknown_error_is_short_without_debug(
         "kind": "ValueError",
         "message": "The bridge met an error that it does not know: boom",
         "facts": {},
-        "remedy": "run the command again with CDC_BRIDGE_DEBUG=1, which shows the traceback, and report it",
+        "remedy": "run the command again with CDC_BRIDGE_DEBUG=1, which shows the traceback; if it comes each time, go "
+        "back to the last release that worked: it reads the same ledger, unless it says otherwise",
         "transient": False,
         "runbook": "docs/runbook.md#bridgeerror",
     }

@@ -81,6 +81,18 @@ class TestCoordinates:
         assert raised.value.remedy == "write topic:partition:offset as `cdc-bridge dead-letters list CONFIG` does"
 
 
+class TestLetterThatDoesNotHoldItsRecord:
+    def test_it_has_the_record_s_size_and_cannot_be_decoded_whatever_the_settings(self) -> None:
+        large = replace(letter(7, value=None), left_out=70_000_000)
+        [listed] = list_letters([large], state(), Choice())
+        assert listed.bytes == 70_000_000
+        shown = show_letter(Coordinates(TOPIC, 0, 7), [large], state(), Decoder(DecodeOptions(rules=TableRules())))
+        assert shown.now.problem == "not JSON: line 1"
+        assert shown.remedy == (
+            "the letter does not hold the record: `cdc-bridge resync CONFIG TABLE` if its row is wrong"
+        )
+
+
 class TestReplayedOffsets:
     def test_neighbours_become_one_run(self) -> None:
         once = with_replayed({}, [(TOPIC, 0, 5), (TOPIC, 0, 3), (TOPIC, 1, 9)])

@@ -73,8 +73,8 @@ def test_an_unforeseen_error_parks_the_table_before_the_batch(
     )
     assert "no room" not in parked.message, "what an error says may quote a row, and the status page shows the message"
     assert parked.remedy == (
-        "report this message with the table's columns; if an option of the table (a cast, an added column) is at "
-        "fault, change it and restart the bridge; then `cdc-bridge resume CONFIG TABLE`"
+        "change the option of the table that is at fault (a cast, an added column), or leave out the column whose "
+        "values are (columns.exclude), and restart the bridge; then `cdc-bridge resume CONFIG TABLE`"
     )
 
 

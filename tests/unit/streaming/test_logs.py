@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import pytest
 
 from connectors.errors import Terminal
 from streaming.console import show_error, show_unexpected
-from streaming.log_context import about_version
+from streaming.log_context import about_version, failing_in
 from streaming.logs import error_facts, log_nothing, log_to_stderr
 from streaming.settings.runtime import LogFormat, LogLevel
 
@@ -85,6 +86,26 @@ def test_an_error_of_a_process_that_logs_json_is_a_line_of_its_log(capsys: pytes
     assert (lines[0]["error"], lines[0]["error_topic"], lines[0]["remedy"]) == ("Terminal", "orders", "look")
     assert lines[1]["error"] == "ValueError"
     assert lines[2]["error"].endswith("ValueError: odd")
+
+
+def failed(error: Exception, version: int | None) -> Exception:
+    """The error as it leaves a job that had this version in hand."""
+    with contextlib.suppress(Exception), failing_in(lambda: version):
+        raise error
+    return error
+
+
+def test_an_error_that_ended_the_job_is_told_under_the_version_in_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(LogFormat.JSON, LogLevel.INFO)
+    gone = Terminal("gone", remedy="look")
+    gone.__cause__ = failed(Terminal("Java has ended", remedy="look"), 8)
+    for error in (failed(Terminal("gone", remedy="look"), 7), gone, failed(Terminal("gone", remedy="look"), None)):
+        assert isinstance(error, Terminal)
+        show_error(error, as_json=False)
+    show_unexpected(failed(ValueError("odd"), 9), as_json=False, debug=False)
+    logging.getLogger("streaming").info("behind it")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line.get("version") for line in lines] == [7, 8, None, 9, None]
 
 
 def test_the_clients_own_lines_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -15,8 +16,11 @@ from connectors.landing_zone.ledger.state import RebuildKind, TableStatus
 from connectors.landing_zone.requests import Action, new_request
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.policies import TableMode
+from tests.emulators.dfs_server import DfsServer
+from tests.emulators.replicator import Replicator
 from tests.support.records import Table
 from tests.unit.landing_zone.memory_storage import Crash
+from tests.unit.landing_zone.storages import Timeline, emulated_location, emulated_storage
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, World, dies_at, shop
 
@@ -95,6 +99,36 @@ class TestResync:
         ]
         world.live()
         assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+    def test_the_replicator_has_dropped_the_table_before_its_number_1_comes_again(
+        self, world: World, tmp_path: Path
+    ) -> None:
+        with DfsServer() as server:
+            location = emulated_location(server, tmp_path / "staging")
+            world.place = emulated_storage(location, Timeline())
+            workspace, _, path = location.url.removeprefix("abfss://").partition("/")
+            replicator = Replicator(server.tree, f"{workspace.partition('@')[0]}/{path}")
+            world.release_wait = 120.0
+            shop(world)
+            replicator.look()
+            assert replicator.rows(NAME) == [row(1, "uno"), row(2, "stale")]
+            world.ask()
+            world.driver().drain()
+            world.now_ms += 119_999
+            for _ in range(3):
+                world.driver().drain()
+                world.answer_signals()
+            taken = len(replicator.consumed)
+
+            replicator.look()
+
+            assert (replicator.dropped, replicator.tables()) == ([NAME], [OTHER_NAME])
+            world.now_ms += 1
+            world.live()
+            replicator.look()
+            assert [(one.table, one.number) for one in replicator.consumed[taken:]] == [(NAME, 1)]
+            assert replicator.rows(NAME) == [row(1, "uno"), row(3, "three")]
+            assert (replicator.dropped, replicator.latches, replicator.rewritten) == ([NAME], [], [])
 
     def test_a_clock_that_goes_back_begins_that_time_anew(self, world: World) -> None:
         shop(world)

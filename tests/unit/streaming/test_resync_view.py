@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.progress import Progress, TaskID
 
 from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableState, TableStatus
+from connectors.source_database.database import SourceDatabase
 from streaming.lifecycle.asking import Asking, UnknownTableError
 from streaming.lifecycle.resync_view import UNSEEN_END, phase_text, resync_table
 from tests.unit.landing_zone.memory_storage import MemoryStorage
@@ -49,6 +53,54 @@ def test_it_follows_the_rebuild_to_its_end(world: World) -> None:
     assert outcome.table is not None
     assert (outcome.table.status, outcome.table.generation) == (TableStatus.STREAMING, 2)
     assert world.rows() == [row(2)]
+
+
+def test_a_bar_shows_what_is_done_and_how_many_of_the_sources_rows_have_landed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def counted(database: SourceDatabase, schema: str, table: str) -> int:
+        asked.append((schema, table))
+        return 8
+
+    def drawn_at_once(bar: Progress, task: TaskID, **changes: Any) -> None:
+        update(bar, task, **changes, refresh=True)
+
+    update = Progress.update
+    monkeypatch.setattr(Progress, "update", drawn_at_once)
+    monkeypatch.setattr("streaming.lifecycle.resync_view.count_rows", counted)
+    world.release_wait = 60.0
+    landing = iter(ORDERS.reread(row(key), 40) for key in range(2, 5))
+
+    def pass_time(seconds: float) -> None:
+        world.now_ms += 30_000
+        if world.table.status is TableStatus.FILLING:
+            record = next(landing, None)
+            if record is None:
+                world.snapshot = ()
+                world.answer_signals()
+            else:
+                world.send(record)
+        world.driver().drain()
+
+    person = Asking(MemoryStorage(world.state), sleep=pass_time, clock=lambda: 0.0, now_ms=lambda: 1)
+    out, source = console(), {"url": "postgresql://u@localhost/shop"}
+    chosen = settings(**TOLD, source__database=source)
+    assert resync_table(person, NAME, chosen, out, restart=False, wait=True).done
+
+    assert asked == [("public", "orders")]
+    assert isinstance(out.file, io.StringIO)
+    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.file.getvalue())
+    lines = re.findall(r"public\.orders: (.*?) [\u2500-\u257f ]+(\d+/\S+)", said)
+    assert list(dict.fromkeys(lines)) == [
+        ("waiting until the replicator has dropped the table", "0/?"),
+        ("rows of the snapshot are landing", "0/8"),
+        ("rows of the snapshot are landing", "1/8"),
+        ("rows of the snapshot are landing", "2/8"),
+        ("rows of the snapshot are landing", "3/8"),
+        ("done", "3/8"),
+    ]
 
 
 def test_a_restart_begins_anew(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,7 +37,7 @@ def test_a_signal_table_needs_the_database() -> None:
         "source.database is required: a signal table is written through it"
     ]
     assert settings(
-        source__signals={"table": "public.signal"}, source__database={"url": "postgresql://reader@db:5432/shop"}
+        source__signals={"table": "public.signal"}, source__database={"url": "postgresql://reader@localhost/shop"}
     ).source.signals
 
 
@@ -58,7 +59,7 @@ def test_a_signal_table_needs_the_database() -> None:
     ],
 )
 def test_a_database_url_names_a_known_database_and_no_password(url: str, message: str) -> None:
-    (problem,) = problems(source__database={"url": url})
+    (problem,) = problems(source__database={"url": url, "unverified": True})
     assert message in problem
     assert "secret" not in problem
 
@@ -73,9 +74,32 @@ def test_a_database_url_names_a_known_database_and_no_password(url: str, message
     ],
 )
 def test_a_database_url_that_is_taken_can_be_opened(url: str) -> None:
-    location = database_location(settings(source__database={"url": url}))
+    location = database_location(settings(source__database={"url": url, "unverified": True}))
     assert location is not None
     assert (location.database, location.password) == ("shop", None)
+
+
+@pytest.mark.parametrize(
+    "host", ["db", "db.example.com:5432", "10.0.0.7", "[2001:db8::1]:5432", "128.0.0.1", "localhost.a"]
+)
+def test_a_database_on_another_machine_is_verified_or_said_not_to_be(tmp_path: Path, host: str) -> None:
+    ca = tmp_path / "ca.pem"
+    ca.write_text("authorities", encoding="utf-8")
+    url = f"postgresql://reader@{host}/shop"
+    assert problems(source__database={"url": url}) == [
+        "source.database.ca_file is required: the database is on another machine, and nothing else tells it from one "
+        "that stands in for it (or set unverified)"
+    ]
+    assert problems(source__database={"url": url, "ca_file": str(ca), "unverified": True}) == [
+        "source.database.unverified can't be set together with ca_file: keep one of the two"
+    ]
+    for allowed in ({"ca_file": str(ca)}, {"unverified": True}):
+        assert settings(source__database={"url": url, **allowed}).source.database
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:5432", "127.9.9.9", "[::1]", "localhost", "LOCALHOST:3306"])
+def test_a_database_on_this_machine_needs_no_authorities(host: str) -> None:
+    assert settings(source__database={"url": f"mysql://reader@{host}/shop"}).source.database
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,14 @@ class TestDisguise:
         result = land(tmp_path, rows([Event("c", row(2))], first_offset=1), state=known.state, batch_plan=later)
         assert stop_of(result)[0] == "key_form_changed"
 
+    def test_another_encryption_key_is_another_form(self, tmp_path: Path) -> None:
+        options = TableOptions(encrypted=("id",))
+        known = land(tmp_path, [Event("c", row(1))], options=options, secrecy=SECRECY)
+        later = plan(tmp_path, options=options, secrecy=replace(SECRECY, key="another", key_digest="a0"))
+        later = replace(later, tables={known.table: known.state}, schemas=known.schemas)
+        result = land(tmp_path, rows([Event("c", row(2))], first_offset=1), state=known.state, batch_plan=later)
+        assert stop_of(result)[0] == "key_form_changed"
+
     def test_options_without_the_secret_are_a_mistake_of_the_caller(self, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="hold no secret for it"):
             land(tmp_path, [Event("c", row(1))], options=TableOptions(hashed=("name",)))

@@ -16,7 +16,14 @@ from connectors.kafka.signals import (
 )
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableState
-from streaming.lifecycle.debezium import Debezium, is_scan_of, refusal, snapshot_complete, snapshot_failure
+from streaming.lifecycle.debezium import (
+    Debezium,
+    is_scan_of,
+    refusal,
+    rows_scanned,
+    snapshot_complete,
+    snapshot_failure,
+)
 from streaming.settings.format import Connector
 from tests.unit.streaming.rebuild_world import NAME
 
@@ -68,6 +75,18 @@ class TestNotifications:
             assert (failure is not None) is (concerned or name == "public.a")
         for name in ("public.users", "public.c"):
             assert snapshot_failure([given_up], "ours", SnapshotKind.INCREMENTAL, collection_pattern(*name.split(".")))
+
+    @pytest.mark.parametrize("names", ["," * 200_000, " " * 200_000, "a" * 200_000, ", a" * 100_000, ".," * 100_000])
+    def test_names_without_end_are_looked_through_once(self, names: str) -> None:
+        scanned = self.scan(Progress.TABLE_SCAN_COMPLETED, scanned_collection=names)
+        given_up = self.scan(Progress.ABORTED, "another", data_collections=names)
+        assert not is_scan_of(scanned, "public.orders")
+        assert snapshot_failure([given_up], "ours", SnapshotKind.INCREMENTAL, "public.orders") is None
+
+    @pytest.mark.parametrize("total", ["²", "9" * 5_000, "-1", "", "1e3"])
+    def test_rows_that_cannot_be_counted_are_not(self, total: str) -> None:
+        scanned = self.scan(Progress.TABLE_SCAN_COMPLETED, total_rows_scanned=total, status="SUCCEEDED")
+        assert rows_scanned(scanned) is None
 
     def test_a_blocking_snapshot_is_told_under_an_id_of_its_own(self) -> None:
         started, completed = (
