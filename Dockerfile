@@ -14,7 +14,7 @@ ARG SOURCE_DATE_EPOCH=315532800
 # libnss-wrapper lets Java work for a user id that /etc/passwd does not know, as some clusters give out.
 FROM ${BASE_IMAGE} AS system
 ARG SOURCE_DATE_EPOCH
-RUN --mount=type=bind,source=docker/build,target=/mnt \
+RUN --mount=type=bind,source=docker/steps,target=/mnt \
     --mount=type=secret,id=apt.sources \
     began=$(date +%s) \
     && /mnt/install-packages.sh ca-certificates libnss-wrapper openjdk-17-jre-headless python3 tini \
@@ -25,7 +25,7 @@ RUN --mount=type=bind,source=docker/build,target=/mnt \
 
 # What only the build needs: pip, and setuptools with setuptools-scm of the versions that the lock names.
 FROM system AS build
-RUN --mount=type=bind,source=docker/build,target=/mnt \
+RUN --mount=type=bind,source=docker/steps,target=/mnt \
     --mount=type=secret,id=apt.sources \
     --mount=type=secret,id=ca.pem \
     /mnt/install-packages.sh python3-venv unzip \
@@ -50,7 +50,7 @@ RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
     --mount=type=cache,target=/var/cache/pip \
     tools/bin/pip wheel --quiet --no-build-isolation --no-deps --require-hashes \
         -r requirements-runtime.lock --wheel-dir wheels
-RUN --mount=type=bind,source=docker/build,target=/mnt \
+RUN --mount=type=bind,source=docker/steps,target=/mnt \
     began=$(date +%s) \
     && python3 -m venv --without-pip /opt/cdc-bridge/venv \
     && tools/bin/pip --python /opt/cdc-bridge/venv/bin/python install --quiet --no-index --no-deps --no-compile \
@@ -67,7 +67,7 @@ ARG JAVA_TOOL_OPTIONS=""
 COPY connectors/__init__.py connectors/errors.py connectors/java.py connectors/
 COPY connectors/kafka/__init__.py connectors/kafka/errors.py connectors/kafka/ivy.py connectors/kafka/jars.json \
      connectors/kafka/jars.py connectors/kafka/
-RUN --mount=type=bind,source=docker/build,target=/mnt \
+RUN --mount=type=bind,source=docker/steps,target=/mnt \
     began=$(date +%s) \
     && CDC_BRIDGE_JARS=/opt/cdc-bridge/jars /opt/cdc-bridge/venv/bin/python -B -c \
         'from connectors.kafka.jars import JarSet, resolve_jars; resolve_jars(JarSet.SPARK_KAFKA, progress=print)' \
@@ -84,7 +84,7 @@ WORKDIR /build/source
 COPY LICENSE README.md pyproject.toml ./
 COPY connectors connectors
 COPY streaming streaming
-RUN --mount=type=bind,source=docker/build,target=/mnt \
+RUN --mount=type=bind,source=docker/steps,target=/mnt \
     --mount=type=bind,source=docker,target=/media \
     began=$(date +%s) \
     && SETUPTOOLS_SCM_PRETEND_VERSION_FOR_CDC_BRIDGE="$VERSION" \
@@ -106,7 +106,7 @@ COPY --from=packages /opt/cdc-bridge/venv /opt/cdc-bridge/venv
 COPY --from=jars /opt/cdc-bridge/jars /opt/cdc-bridge/jars
 COPY --from=jars /usr/lib/jni /usr/lib/jni
 COPY --from=project /project /
-RUN --mount=type=bind,source=docker/build,target=/mnt \
+RUN --mount=type=bind,source=docker/steps,target=/mnt \
     began=$(date +%s) \
     && ln -s /opt/cdc-bridge/venv/lib/python3.11/site-packages/pyspark /opt/spark \
     && ln -s /opt/cdc-bridge/venv/bin/cdc-bridge /usr/local/bin/cdc-bridge \

@@ -247,10 +247,10 @@ BROKEN = (
         (f"{_STREAMING}/test_shape_compaction.py::test_an_insert_that_lost_its_delete_looks_for_the_key",),
     ),
     Broken(
-        "a soft delete removes the row",
-        "streaming/landing/marking.py",
-        "    deleted = RowMarker.UPSERT if keep_deleted else RowMarker.DELETE\n",
-        "    deleted = RowMarker.DELETE\n",
+        "a soft delete is not marked",
+        "streaming/landing/columns.py",
+        "options, pinned)] = pa.array(gone)\n",
+        "options, pinned)] = pa.array(gone & False)\n",
         (f"{_STREAMING}/test_shapes_property.py::test_the_rows_that_are_not_marked_as_deleted_are_the_sources",),
     ),
     Broken(

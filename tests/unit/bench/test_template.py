@@ -79,6 +79,9 @@ def test_a_number_that_would_change_the_length_is_refused() -> None:
         template.render({"id": np.array([999_999_999, 1_000_000_000])}, 2)
 
 
-def test_a_number_that_stands_in_two_places_is_refused() -> None:
+@pytest.mark.parametrize(
+    "example", [b"[1928374655,1928374655]", avro({**EXAMPLE, "text": EXAMPLE["id"]})], ids=["one form", "two forms"]
+)
+def test_a_number_that_stands_in_two_places_is_refused(example: bytes) -> None:
     with pytest.raises(ValueError, match="the number 1928374655 of id stands in the example more than once"):
-        Template.of(b"[1928374655,1928374655]", {"id": 1_928_374_655})
+        Template.of(example, {"id": EXAMPLE["id"]})

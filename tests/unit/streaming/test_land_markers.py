@@ -67,6 +67,9 @@ class TestMarkers:
             batch_plan=following(known, first),
         )
         assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 0, 4, 0]
+        behind = rows([Event("c", row(number), lsn=lsn) for number, lsn in ((5, 8), (6, 9), (7, 11))], first_offset=1)
+        later = land(tmp_path, behind, state=known.state, batch_plan=following(known, first))
+        assert [line[MARKER] for line in landed(tmp_path, later)] == [4, 4, 0], "though each is above the one before"
 
     def test_natural_proves_nothing_after_the_sources_log_was_reset(self, tmp_path: Path) -> None:
         first = plan(tmp_path, markers=Markers.NATURAL)
