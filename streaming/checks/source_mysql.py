@@ -66,7 +66,7 @@ def _faults(log: BinaryLog) -> Iterator[Check]:
             "log_bin_compress is ON: the connector passes over compressed changes without a word, so they are missing "
             "in the mirror",
             "SET GLOBAL log_bin_compress = OFF, and in the server's configuration; it counts for new sessions. Then "
-            "`cdc-bridge reconcile` tells which tables need a `cdc-bridge resync`",
+            "`cdc-bridge reconcile CONFIG` tells which tables need a `cdc-bridge resync CONFIG TABLE`",
         )
     if log.server_id == 0:
         yield problem("binary log", "server_id is 0: nobody may read the log", "set server_id and restart the server")
