@@ -8,9 +8,9 @@ from pyspark.sql import DataFrame
 
 from streaming.plan import BatchPlan
 from streaming.task.decode import DecodeAndLand
+from streaming.task.headers_text import TEXT_COLUMNS
 from streaming.task.merge import MergeAndLand
 from streaming.task.results import RESULT_DDL, Results, read_results
-from streaming.task.runs import SOURCE_COLUMNS
 
 
 def spark_action(frame: DataFrame) -> Callable[[BatchPlan], Results]:
@@ -23,7 +23,7 @@ def spark_action(frame: DataFrame) -> Callable[[BatchPlan], Results]:
     cores = task_slots(dict(context.getConf().getAll()), context.defaultParallelism)
 
     def run(plan: BatchPlan) -> Results:
-        rows = frame.select(*SOURCE_COLUMNS).coalesce(cores).mapInArrow(DecodeAndLand(plan), RESULT_DDL)
+        rows = frame.selectExpr(*TEXT_COLUMNS).coalesce(cores).mapInArrow(DecodeAndLand(plan), RESULT_DDL)
         if any(topic.merges for topic in plan.topics.values()):
             rows = (
                 rows.repartition(cores, "table")

@@ -28,6 +28,7 @@ from streaming.sources import in_order, source_of
 from streaming.task.bad_records import settling
 from streaming.task.blobs import Blob, pack, sort_key
 from streaming.task.guarded import GuardedLander
+from streaming.task.headers_text import with_headers
 from streaming.task.results import blob_row, failure_row, partition_row, table_row
 from streaming.task.runs import partition_runs, trim
 from streaming.task.tables import TableDirectory
@@ -36,12 +37,15 @@ from streaming.task.worker import Worker, worker_for
 
 @dataclass(frozen=True)
 class DecodeAndLand:
-    """The function that Spark calls once per task: ``df.mapInArrow(DecodeAndLand(plan), ...)``."""
+    """The function that Spark calls once per task: ``df.mapInArrow(DecodeAndLand(plan), ...)``.
+
+    Its columns are those of :data:`streaming.task.headers_text.TEXT_COLUMNS`.
+    """
 
     plan: BatchPlan
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return decode_and_land(batches, self.plan, worker_for(self.plan.job))
+        return decode_and_land(with_headers(batches), self.plan, worker_for(self.plan.job))
 
 
 def decode_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:

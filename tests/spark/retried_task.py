@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from streaming.plan import BatchPlan
 from streaming.task.decode import DecodeAndLand
+from streaming.task.headers_text import TEXT_COLUMNS
 from streaming.task.results import RESULT_DDL, read_results
 from tests.spark.raw_frames import RAW_DDL, plan
 from tests.support.bridge import QUICK_START
@@ -45,7 +46,13 @@ def main(folder: Path) -> None:
     stage = DiesOnce(plan(folder / "zone", records), str(folder / "mark"))
     # Made by Java: records that Python made would cost each attempt a second worker.
     table = pa.Table.from_batches([raw_batch((record, offset) for offset, record in enumerate(records))])
-    rows = session.createDataFrame(table, RAW_DDL).coalesce(1).mapInArrow(stage, RESULT_DDL).collect()
+    rows = (
+        session.createDataFrame(table, RAW_DDL)
+        .selectExpr(*TEXT_COLUMNS)
+        .coalesce(1)
+        .mapInArrow(stage, RESULT_DDL)
+        .collect()
+    )
     results = read_results((row.kind, bytes(row.payload)) for row in rows)
     sys.stdout.write(json.dumps([result.file.staged for result in results.tables if result.file]) + "\n")
     session.stop()
