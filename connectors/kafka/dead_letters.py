@@ -257,7 +257,9 @@ def read_dead_letters(config: KafkaConfig, topic: str) -> Iterator[DeadLetter]:
 
 
 def _size(bad: BadRecord) -> int:
-    headers = sum(len(name) + len(value or b"") + _AROUND_A_HEADER for name, value in bad.headers)
+    headers = sum(
+        len(f"{ORIGINAL_PREFIX}{name}".encode()) + len(value or b"") + _AROUND_A_HEADER for name, value in bad.headers
+    )
     return len(bad.key or b"") + len(bad.value or b"") + headers
 
 

@@ -133,11 +133,18 @@ def read_footer(source: Path | bytes) -> Footer:
 
 
 def read_footer_and_rows(path: Path) -> tuple[Footer, dict[str, int]]:
-    """As :func:`read_footer`, with the number of rows in the file per marker; ``""`` for a file without markers."""
+    """As :func:`read_footer`, with the number of rows in the file per marker; ``""`` for a file without markers.
+
+    Raises:
+        InvalidZoneError: as there; or the file is damaged before its footer.
+    """
     footer = read_footer(path)
     if row_marker.COLUMN not in pq.read_schema(str(path)).names:
         return footer, {"": pq.read_metadata(str(path)).num_rows}
-    markers = pq.read_table(str(path), columns=[row_marker.COLUMN])[row_marker.COLUMN]
+    try:
+        markers = pq.read_table(str(path), columns=[row_marker.COLUMN])[row_marker.COLUMN]
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _unreadable(f"its rows cannot be read: {error}", path.name) from error
     counted = markers.value_counts().to_pylist()
     return footer, {str(one["values"]): one["counts"] for one in sorted(counted, key=lambda one: str(one["values"]))}
 

@@ -1,6 +1,6 @@
 """Kafka's headers on their way from Spark's Java to a Python worker: as JSON text.
 
-While Spark (4.1) fills an Arrow batch it asks for the batch's size after every row, and for a nested column the answer
+While Spark (4.0) fills an Arrow batch it asks for the batch's size after every row, and for a nested column the answer
 takes as long as the batch is: the headers as Spark has them, most of them empty, take three times as long as all other
 columns together. Text takes no such time, and a worker reads each distinct text once.
 """

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from connectors.landing_zone.errors import LedgerCorruptError, LedgerWholeError
 from connectors.landing_zone.ledger.apply import Stamp
-from connectors.landing_zone.ledger.copying import has_newer_copy
+from connectors.landing_zone.ledger.copying import is_newer, read_copy
 from connectors.landing_zone.ledger.history import versions
 from connectors.landing_zone.ledger.lost import RebuiltLedger, rebuilt_ledger
 from connectors.landing_zone.ledger.lost_table import FoundTable, Proof
@@ -108,6 +108,7 @@ def require_lost(zone: Storage, state: Storage, *, threads: int = THREADS) -> No
     Raises:
         LedgerWholeError: it has; ZoneOwnedError: it has another zone's.
     """
+    copy = read_copy(zone)
     try:
         head = head_state(state)
     except LedgerCorruptError:
@@ -115,7 +116,7 @@ def require_lost(zone: Storage, state: Storage, *, threads: int = THREADS) -> No
     if head.version == 0:
         return
     require_own(zone, state, head)
-    if has_newer_copy(zone, head):
+    if is_newer(copy, head):
         return
     try:
         for _ in versions(state, threads=threads):

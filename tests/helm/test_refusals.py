@@ -187,6 +187,12 @@ REFUSED: list[tuple[str, Values, str]] = [
         " remove it, and set executors.enabled to true",
     ),
     (
+        "a database elsewhere that nothing verifies",
+        one_source(settings=settings(source={"database": {"url": "postgresql://reader@db.example.com:5432/shop"}})),
+        f"{SHOP}.settings.source.database.ca_file is required: the database is on another machine, and nothing else"
+        " tells it from one that stands in for it (or set unverified)",
+    ),
+    (
         "fewer executors at most than at least",
         one_source(executors={"enabled": True, "dynamicAllocation": {"enabled": True, "min": 5, "max": 4}}),
         f"{SHOP}.executors.dynamicAllocation.min is more than max: lower min or raise max",
@@ -253,6 +259,29 @@ def test_what_the_environment_gives_is_not_asked_for() -> None:
     ]
     assert rendered({"sources": {"shop": {"env": env}}})
     assert rendered({"sources": {"shop": {"envFrom": [{"secretRef": {"name": "shop"}}]}}})
+
+
+@pytest.mark.parametrize(
+    ("database", "env"),
+    [
+        ({"url": "postgresql://reader@127.0.0.1:5432/shop"}, []),
+        ({"url": "mysql://reader@localhost/shop"}, []),
+        ({"url": "postgresql://reader@db.example.com/shop", "unverified": True}, []),
+        ({"url": "postgresql://reader@db.example.com/shop", "ca_file": "/etc/database/ca.pem"}, []),
+        (
+            {"url": "postgresql://reader@db.example.com/shop"},
+            [{"name": "CDC_BRIDGE_SOURCE__DATABASE__CA_FILE", "value": "/etc/database/ca.pem"}],
+        ),
+    ],
+)
+def test_a_database_that_is_verified_or_here_or_trusted_by_a_word_is_taken(
+    database: dict[str, Any], env: list[dict[str, str]]
+) -> None:
+    volumes = {
+        "extraVolumes": [{"name": "database", "configMap": {"name": "database-ca"}}],
+        "extraVolumeMounts": [{"name": "database", "mountPath": "/etc/database"}],
+    }
+    assert rendered(one_source(settings=settings(source={"database": database}), env=env, **volumes))
 
 
 def test_memory_that_is_just_enough_is_taken() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from connectors.landing_zone.ledger.state import TableState, TableStatus
 from streaming.driver.session import spark_session
 from tests.rig import Connector, Database, Rig, RigServers, until
 from tests.rig.equivalence import running
+from tests.rig.tables import Dialect
 from tests.support.bridge import QUICK_START, Bridge
 from tests.support.cluster import Cluster
 from tests.unit.streaming.settings_builder import settings
@@ -414,30 +416,76 @@ def test_mariadb_tells_that_an_unknown_table_was_altered(mariadb: Story) -> None
     )
 
 
-def test_a_column_and_a_table_that_come_while_the_bridge_runs_land_in_the_same_run(
-    rig: Rig, bridge: Callable[..., Bridge]
+@pytest.mark.parametrize("dialect", Dialect)
+def test_what_changes_while_the_bridge_runs_is_followed_in_the_same_run(
+    rig: Rig, bridge: Callable[..., Bridge], dialect: Dialect
 ) -> None:
-    db = rig.postgres()
-    db.execute("CREATE TABLE known (id int PRIMARY KEY, name text)")
-    db.execute("INSERT INTO known VALUES (1, 'a')")
-    connector = rig.connect(db)
-    connector.wait_streaming()
-    made = bridge(trigger={"interval": "0s"})
+    mariadb = dialect is Dialect.MARIADB
+    db = rig.mariadb() if mariadb else rig.postgres()
+    kinds = {"grown": "text", "shrunk": "text", "retyped": "int", "retyped_aside": "int", "removed": "text"}
+    for table, kind in kinds.items():
+        db.execute(f"CREATE TABLE {table} (id int PRIMARY KEY, name {kind})")
+        db.execute(f"INSERT INTO {table} VALUES (1, '1')")
+    db.execute("CREATE TABLE rekeyed (id int NOT NULL, name varchar(20) PRIMARY KEY)")
+    db.execute("INSERT INTO rekeyed VALUES (1, '1')")
+    rig.connect(db).wait_streaming()
+    made = bridge(
+        trigger={"interval": "0s"},
+        # The bare prefix is the schema-change topic.
+        kafka__pattern=rf"{rig.prefix}(\..*)?",
+        tables__naming={"schema": "{database}" if mariadb else "{schema}"},
+        tables__overrides=[{"match": "*.retyped_aside", "policies": {"on_type_change": "new_column"}}],
+    )
 
-    def landed() -> set[str]:
-        return {name for name, table in made.ledger.tables.items() if table.sequence}
+    def state(table: str) -> TableState | None:
+        return made.ledger.tables.get(f"{db.schema}.{table}")
 
+    def landed(table: str, files: int) -> bool:
+        found = state(table)
+        return found is not None and found.sequence >= files
+
+    def parked(table: str) -> str | None:
+        found = state(table)
+        return None if found is None or found.parked is None else found.parked.reason
+
+    def wait(condition: Callable[[], bool], what: str) -> None:
+        until(condition, what, seconds=180, poll=0.2)
+
+    retype = "MODIFY name" if mariadb else "ALTER COLUMN name TYPE"
+    key = "PRIMARY KEY" if mariadb else "CONSTRAINT rekeyed_pkey"
     with running(made) as reports:
-        until(lambda: landed() == {"public.known"}, "the snapshot lands", seconds=180)
+        wait(lambda: all(landed(table, 1) for table in (*kinds, "rekeyed")), "the snapshot lands")
         before = len(reports)
-        db.execute("ALTER TABLE known ADD COLUMN size int DEFAULT 7")
-        db.execute("INSERT INTO known VALUES (2, 'b', 8)")
+        db.execute("ALTER TABLE grown ADD COLUMN size int DEFAULT 7")
+        db.execute("INSERT INTO grown VALUES (2, 'b', 8)")
+        db.execute("ALTER TABLE shrunk DROP COLUMN name")
+        db.execute("INSERT INTO shrunk VALUES (2)")
+        for table in ("retyped", "retyped_aside"):
+            db.execute(f"ALTER TABLE {table} {retype} text")
+            db.execute(f"INSERT INTO {table} VALUES (2, 'two')")
+        db.execute(f"ALTER TABLE rekeyed DROP {key}, ADD PRIMARY KEY (id)")
+        db.execute("INSERT INTO rekeyed VALUES (2, '2')")
+        db.execute("DROP TABLE removed")
         db.execute("CREATE TABLE entirely_new (id int PRIMARY KEY, name text)")
         db.execute("INSERT INTO entirely_new VALUES (1, 'n')")
-        until(lambda: made.ledger.tables["public.known"].sequence == 2, "the new column lands", seconds=180)
-        until(lambda: "public.entirely_new" in landed(), "the new table lands", seconds=180)
+        for table in ("grown", "shrunk", "retyped_aside"):
+            wait(partial(landed, table, 2), f"the row behind the change of {table} lands")
+        wait(lambda: landed("entirely_new", 1), "the new table lands")
+        wait(lambda: parked("retyped") is not None and parked("rekeyed") is not None, "two tables park")
+        if mariadb:
+            wait(lambda: (table := state("removed")) is not None and table.dropped is not None, "the drop is told")
 
-    assert made.rows("public.known") == [row(1, "a", size=None), row(2, "b", size=8)]
-    assert made.rows("public.entirely_new") == [row(1, "n")]
-    told = [note for report in reports[before:] for note in report.notes]
-    assert "public.known: new column size (int32)" in told
+    def rows(table: str) -> list[dict[str, Any]]:
+        return made.rows(f"{db.schema}.{table}")
+
+    assert rows("grown") == [row(1, "1", size=None), row(2, "b", size=8)]
+    assert rows("shrunk") == [row(1, "1"), row(2, None)]
+    assert rows("retyped_aside") == [row(1, 1, name__2=None), row(2, None, name__2="two")]
+    assert rows("entirely_new") == [row(1, "n")]
+    assert (parked("retyped"), rows("retyped")) == ("type_changed", [row(1, 1)])
+    assert (parked("rekeyed"), rows("rekeyed")) == ("key_changed", [row(1, "1")])
+    assert (parked("removed"), rows("removed")) == (None, [row(1, "1")])
+    notes = [note.removeprefix(f"{db.schema}.") for report in reports[before:] for note in report.notes]
+    assert "grown: new column size (int32)" in notes
+    assert "shrunk: name is gone from the rows: it stays, NULL in every row that changes from now on" in notes
+    assert any(note.startswith("removed: dropped at the source: DROP TABLE") for note in notes) is mariadb

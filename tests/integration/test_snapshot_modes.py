@@ -29,6 +29,8 @@ CHANGED = [(2, 7), (5, 8)]
 CONFIGURED = {
     f"snapshot_mode_configuration_based_{part}": "true" for part in ("snapshot_schema", "snapshot_data", "start_stream")
 }
+WITHOUT_DATA = CONFIGURED | {"snapshot_mode_configuration_based_snapshot_data": "false"}
+WITHOUT_STREAM = CONFIGURED | {"snapshot_mode_configuration_based_start_stream": "false"}
 
 
 def started(rig: Rig, dialect: Dialect, **options: Any) -> tuple[Database, Connector]:
@@ -62,6 +64,7 @@ def only_table(made: Bridge) -> TableState:
         ("initial", {}, AFTER),
         ("when_needed", {}, AFTER),
         ("configuration_based", CONFIGURED, AFTER),
+        ("configuration_based", WITHOUT_DATA, CHANGED),
         ("no_data", {}, CHANGED),
     ],
 )
@@ -85,9 +88,12 @@ def test_the_mirror_has_the_rows_that_the_mode_sends(
     assert only_table(made).status is TableStatus.STREAMING
 
 
+@pytest.mark.parametrize(("mode", "options"), [("initial_only", {}), ("configuration_based", WITHOUT_STREAM)])
 @pytest.mark.parametrize("dialect", Dialect)
-def test_without_a_stream_the_mirror_stays_at_the_snapshot(rig: Rig, bridge: MakeBridge, dialect: Dialect) -> None:
-    db, connector = started(rig, dialect, snapshot_mode="initial_only")
+def test_without_a_stream_the_mirror_stays_at_the_snapshot(
+    rig: Rig, bridge: MakeBridge, dialect: Dialect, mode: str, options: dict[str, str]
+) -> None:
+    db, connector = started(rig, dialect, snapshot_mode=mode, **options)
     until(lambda: connector.sent() >= len(BEFORE), "the snapshot is sent")
     change(db)
     made = bridge()
@@ -108,6 +114,29 @@ def test_a_snapshot_at_every_start_rebuilds_the_table_every_time(
     assert shown(made) == BEFORE
     connector.pause()
     change(db)
+    before = connector.sent()
+    connector.resume()
+    until(lambda: connector.sent() >= before + len(AFTER), "the second snapshot is sent")
+    connector.wait_caught_up()
+    made.run()
+
+    assert shown(made) == AFTER
+    assert (only_table(made).status, only_table(made).generation) == (TableStatus.LOADING, 2)
+
+
+def test_a_lost_replication_slot_makes_postgresqls_connector_send_a_second_snapshot_that_rebuilds_the_table(
+    rig: Rig, bridge: MakeBridge
+) -> None:
+    db = rig.postgres()
+    create(db, Dialect.POSTGRESQL, [ORDERS], len(BEFORE))
+    connector = rig.connect(db, snapshot_mode="when_needed")
+    connector.wait_streaming()
+    made = bridge(landing_zone__release_wait="0s")
+    made.run()
+    assert shown(made) == BEFORE
+    connector.pause()
+    change(db)
+    db.drop_slot(connector.settings["slot.name"])
     before = connector.sent()
     connector.resume()
     until(lambda: connector.sent() >= before + len(AFTER), "the second snapshot is sent")

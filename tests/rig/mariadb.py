@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import zlib
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ from tests.rig.database_server import PASSWORD, USER, DatabaseServer
 from tests.rig.server import Account, Server, find_program, until
 
 DEFAULT_IMAGE = "mariadb:10.11"
+TIME_ZONE = "rig_berlin"
+"""A time zone of the server with the summer time of Berlin in 2024: two hours ahead of UTC, before and after it one."""
 _FOLDERS = ("/usr/sbin", "/usr/bin", "/opt/homebrew/opt/mariadb*/bin", "/usr/local/opt/mariadb*/bin")
 _SETTINGS = (
     "--log-bin=binlog",
@@ -102,7 +105,7 @@ class MariaServer(DatabaseServer[MariaDatabase]):
         options = ["--no-defaults", f"--datadir={data}", "--auth-root-authentication-method=normal", "--skip-test-db"]
         account.run(install, *options, folder=self._folder)
         start = self._folder / "start.sql"
-        start.write_text("".join(f"{statement};\n" for statement in _users()))
+        start.write_text("".join(f"{statement};\n" for statement in (*_users(), *_time_zone())))
         start.chmod(0o644)
         [port] = free_ports(1)
         admin = self._open(ADDRESS, port, "")
@@ -134,7 +137,7 @@ class MariaServer(DatabaseServer[MariaDatabase]):
         host, port = self._run(container, inside)
         root = MariaDatabase(host, port, "", "root", PASSWORD)
         until(root.answers, "MariaDB in a container answers", seconds=120)
-        for statement in _users():
+        for statement in (*_users(), *_time_zone()):
             root.execute(statement)
         root.close()
         return self._open(host, port, "")
@@ -156,3 +159,15 @@ def _users() -> list[str]:
             f"GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'{host}' WITH GRANT OPTION",
         )
     ]
+
+
+def _time_zone() -> list[str]:
+    # A server's tables of zones are empty until somebody fills them, for which not every machine has the source.
+    summer, winter = (int(dt.datetime(2024, *day, 1, tzinfo=dt.UTC).timestamp()) for day in ((3, 31), (10, 27)))
+    rows = {
+        "time_zone": "(9999, 'N')",
+        "time_zone_name": f"('{TIME_ZONE}', 9999)",
+        "time_zone_transition_type": "(9999, 0, 3600, 0, 'CET'), (9999, 1, 7200, 1, 'CEST')",
+        "time_zone_transition": f"(9999, {summer}, 1), (9999, {winter}, 0)",
+    }
+    return [f"INSERT INTO mysql.{table} VALUES {values}" for table, values in rows.items()]

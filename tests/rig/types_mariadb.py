@@ -11,6 +11,7 @@ from decimal import Decimal
 from tests.rig import types_differences as differences
 from tests.rig.converter import Converter
 from tests.rig.differences import Difference, Source
+from tests.rig.mariadb import TIME_ZONE
 from tests.rig.types_kinds import (
     BINARY,
     DECIMALS,
@@ -229,7 +230,7 @@ MARIADB = TypedSource(
         ("doubles", Converter.AVRO),
         ("connect", Converter.JSON_SCHEMA),
     ),
-    session=("SET sql_mode = 'ALLOW_INVALID_DATES'", "SET time_zone = '+02:00'"),
+    session=("SET sql_mode = 'ALLOW_INVALID_DATES'", f"SET time_zone = '{TIME_ZONE}'"),
     suffix=" CHARACTER SET utf8mb4",
 )
 """MariaDB 10.11."""

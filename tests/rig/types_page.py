@@ -65,7 +65,8 @@ captured; the snapshot has its values |
 | PostgreSQL | a `timetz` whose offset has seconds (`12:00:00+15:59:59`), from the stream |
 
 With MariaDB's `log_bin_compress=ON` it does not even stop: changes that the server has compressed are passed over
-without a word. `cdc-bridge check` calls that, and columns of the first two kinds, a problem.
+without a word. `cdc-bridge check` calls that, and columns of the first two kinds, a problem. The first two lines,
+`refcursor` and the compressed log are tried in `tests/integration/test_types_refused.py`.
 """
 
 

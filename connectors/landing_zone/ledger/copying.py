@@ -34,13 +34,12 @@ def read_copy(zone: Storage) -> LedgerState | None:
         return None
 
 
-def has_newer_copy(zone: Storage, head: LedgerState) -> bool:
+def is_newer(copy: LedgerState | None, head: LedgerState) -> bool:
     """Whether the zone's copy is of a version of this ledger that comes after ``head``.
 
-    Raises:
-        Transient: the storage failed.
+    A version is written before its copy. So a ledger that lacks the copy's version is an older one, if its head was
+    read after the copy; read before it, the head may lie behind because a driver has gone on meanwhile.
     """
-    copy = read_copy(zone)
     return copy is not None and copy.ledger_id == head.ledger_id and copy.version > head.version
 
 

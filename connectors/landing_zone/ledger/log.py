@@ -27,7 +27,7 @@ from connectors.landing_zone.errors import (
     PathNotFoundError,
 )
 from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, commit_version
-from connectors.landing_zone.ledger.copying import COPY_EVERY_MS, SNAPSHOT_COPY, changes_ground, has_newer_copy
+from connectors.landing_zone.ledger.copying import COPY_EVERY_MS, SNAPSHOT_COPY, changes_ground, is_newer, read_copy
 from connectors.landing_zone.ledger.draft import Draft, check
 from connectors.landing_zone.ledger.history import rebuild
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState, Version
@@ -182,11 +182,14 @@ class Ledger:
 
     def _require_newest(self) -> None:
         zone = self._zone
-        if zone is None or not persist(lambda: has_newer_copy(zone, self._state), sleep=self._sleep):
+        if zone is None:
             return
-        # Another driver may have gone on since the head was read.
+        copy = persist(lambda: read_copy(zone), sleep=self._sleep)
+        if not is_newer(copy, self._state):
+            return
+        # The head was read before the copy: another driver may have gone on in between.
         self._state = persist(lambda: _head(self._storage), sleep=self._sleep)
-        if persist(lambda: has_newer_copy(zone, self._state), sleep=self._sleep):
+        if is_newer(copy, self._state):
             raise LedgerBehindError(
                 f"The ledger ends at version {self._state.version}, but the landing zone holds the copy of a newer one",
                 state=self._storage.url,
@@ -222,7 +225,7 @@ class Ledger:
 
     def _copy(self, zone: Storage, written_ms: int) -> None:
         try:
-            if has_newer_copy(zone, self._state):
+            if is_newer(read_copy(zone), self._state):
                 return  # This driver has slept, and another one has gone on: the next request tells.
             zone.put(SNAPSHOT_COPY, encode(self._state))
         except Transient as error:

@@ -85,6 +85,17 @@ left to it. */}}
 {{- if and $kafka.topics $kafka.pattern }}
   - {{ .at }}.settings.kafka.pattern can't be set together with topics: keep one of the two
 {{- end }}
+{{- $database := include "cdc-bridge.at" (dict "in" $settings "path" "source.database.url") }}
+{{- if $database }}
+{{- $host := regexReplaceAll ":[0-9]*$" (get (urlParse $database) "host") "" }}
+{{- $trusted := or (has $host (list "127.0.0.1" "localhost" "[::1]")) .source.envFrom }}
+{{- range list "source.database.ca_file" "source.database.unverified" }}
+{{- $trusted = or $trusted (include "cdc-bridge.at" (dict "in" $settings "path" .)) (include "cdc-bridge.variable" (dict "env" $scope.source.env "path" .)) }}
+{{- end }}
+{{- if not $trusted }}
+  - {{ .at }}.settings.source.database.ca_file is required: the database is on another machine, and nothing else tells it from one that stands in for it (or set unverified)
+{{- end }}
+{{- end }}
 {{- if or (not $settings.http.port) (hasPrefix "127." (toString $settings.http.host)) (eq (toString $settings.http.host) "localhost") }}
   - {{ .at }}.settings.http has to let probes and metrics in from outside of the pod: remove host, and give port a number or remove it
 {{- end }}

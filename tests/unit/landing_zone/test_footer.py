@@ -1,9 +1,11 @@
 from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from connectors.landing_zone.errors import InvalidZoneError
-from connectors.landing_zone.footer import WRITER, Footer, PartitionEnd, read_footer
+from connectors.landing_zone.footer import WRITER, Footer, PartitionEnd, read_footer, read_footer_and_rows
 from connectors.landing_zone.numbering import SequenceNumber
 from connectors.landing_zone.parquet import ParquetFileWriter
 from tests.unit.landing_zone.landed_rows import ORDERS, orders
@@ -84,6 +86,29 @@ def test_a_file_of_another_program_is_reported_with_what_to_do(tmp_path: Path) -
         "a landing file says nothing about its place: its footer has no cdc_bridge.table [file=f.parquet]. "
         "Remedy: move the file out of the table's folder if another program wrote it; else restore it from a copy"
     )
+
+
+def test_the_rows_of_a_file_are_counted_per_marker(tmp_path: Path) -> None:
+    writer = ParquetFileWriter(tmp_path / "f.parquet", ORDERS, marked=True)
+    writer.write(orders((1, "a"), (2, "b"), (3, "c")), np.array([4, 2, 4], np.int8))
+    assert read_footer_and_rows(writer.close(METADATA).path) == (FOOTER, {"2": 1, "4": 2})
+    assert read_footer_and_rows(written(tmp_path / "g.parquet", METADATA)) == (FOOTER, {"": 1})
+
+
+def test_a_file_that_is_damaged_before_its_footer_is_reported(tmp_path: Path) -> None:
+    writer = ParquetFileWriter(tmp_path / "f.parquet", ORDERS, marked=True)
+    writer.write(orders((1, "a"), (2, "b")), np.array([4, 2], np.int8))
+    path = writer.close(METADATA).path
+    body = path.read_bytes()
+    columns = pq.read_metadata(path).row_group(0)
+    end = max(
+        columns.column(place).data_page_offset + columns.column(place).total_compressed_size
+        for place in range(columns.num_columns)
+    )
+    path.write_bytes(body[:4] + b"\xff" * (end - 4) + body[end:])
+    assert read_footer(path) == FOOTER
+    with pytest.raises(InvalidZoneError, match="its rows cannot be read: "):
+        read_footer_and_rows(path)
 
 
 def test_half_a_file_is_reported(tmp_path: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import msgspec
 import pytest
 
-from connectors.landing_zone.errors import LedgerBehindError
+from connectors.landing_zone.errors import FencedError, LedgerBehindError, LedgerWholeError
 from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
-from connectors.landing_zone.ledger.state import LedgerState
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic
 from streaming.zones.rebuilding_ledger import make_ledger_again
 from tests.unit.landing_zone.ledger_builders import batch, noon, offsets_only, opened
 from tests.unit.landing_zone.memory_storage import Disk, Fault, MemoryStorage, Request
@@ -64,6 +68,43 @@ def test_a_driver_that_starts_while_another_goes_on_claims_after_what_that_one_h
     assert copied(zone).version == 2, "newer than what the starting one has read"
 
     assert starting.claim("run-2", "host").version == 3
+
+
+def goes_on(ledger: Ledger) -> None:
+    """Commit what changes the copy, too: a topic that is new."""
+    topic = f"topic-{ledger.state.version}"
+    ledger.commit(Draft(planned={topic: PlannedTopic("id", {0: (0, 1)})}))
+
+
+def test_a_driver_that_starts_is_not_told_of_an_older_ledger_however_often_another_goes_on() -> None:
+    state, disk = MemoryStorage(), Disk()
+    running = opened(state, zone=MemoryStorage(disk))
+    running.claim("run-1", "host")
+
+    def meanwhile(request: Request) -> Fault | None:
+        # Once the other has claimed the zone, this one is fenced.
+        if request.method == "read":
+            with contextlib.suppress(FencedError):
+                goes_on(running)
+        return None
+
+    assert opened(state, zone=MemoryStorage(disk, meanwhile)).claim("run-2", "host").writer == "run-2"
+
+
+def test_a_whole_ledger_is_not_made_again_although_its_driver_goes_on_meanwhile() -> None:
+    state, disk = MemoryStorage(), Disk()
+    running = opened(state, zone=MemoryStorage(disk))
+    owner = running.claim("run-1", "host")
+    disk.write("_cdc_bridge_owner.json", b'{"ledger_id": "%s", "source": "shop"}' % owner.ledger_id.encode())
+
+    def meanwhile(request: Request) -> Fault | None:
+        if request.path == SNAPSHOT_COPY:
+            goes_on(running)
+        return None
+
+    with pytest.raises(LedgerWholeError):
+        make_ledger_again(MemoryStorage(disk, meanwhile), state, look_only=False, now_ms=noon, threads=1)
+    assert running.state.version > 1
 
 
 def test_a_driver_that_slept_leaves_the_copy_of_the_one_that_went_on() -> None:
