@@ -121,8 +121,10 @@ def test_a_letter_that_is_too_large_is_refused_and_the_next_ones_still_go(
         {"value": bytes(MAX_LETTER_BYTES)},
         {"key": bytes(MAX_LETTER_BYTES)},
         {"headers": (("a" * 1_000, b"1"),) * (MAX_LETTER_BYTES // 1_000)},
+        {"headers": (("\u20ac" * (MAX_LETTER_BYTES // 3), b"1"),)},
+        {"headers": (("", None),) * (MAX_LETTER_BYTES // 20)},
     ],
-    ids=["value", "key", "headers"],
+    ids=["value", "key", "headers", "a header's name", "tiny headers"],
 )
 def test_of_a_record_larger_than_any_letter_the_letter_tells_where_it_is_and_why(
     kafka: KafkaConfig, new_topic: TopicMaker, part: dict[str, Any]

@@ -123,7 +123,9 @@ def a_batch(storage: AdlsStorage, place: str) -> None:
     assert not storage.put_if_absent(f"{place}/ledger/1.json", b"theirs")
     assert storage.rename_if_absent(f"{place}/staged", f"{place}/orders/1")
     assert [entry.name for entry in storage.list(f"{place}/orders")] == ["1", "_metadata.json"]
-    assert (storage.read(f"{place}/orders/1"), storage.stat(f"{place}/staged")) == (BODY, None)
+    assert storage.read(f"{place}/orders/1") == BODY
+    left = storage.stat(f"{place}/staged")
+    assert left is None or left.size == 0, "a creation that was given up may arrive behind the rename"
     storage.put(f"{place}/copy", b"one")
     storage.put(f"{place}/copy", b"another")
     assert (storage.read(f"{place}/ledger/1.json"), storage.read(f"{place}/copy")) == (b"ours", b"another")
