@@ -33,9 +33,9 @@ image: $(INSTALLED) ## Build the container image (IMAGE=name:tag, IMAGE_OPTIONS=
 		--build-arg REVISION=$$(git rev-parse HEAD) --build-arg CREATED=$$(git log -1 --format=%cI) $(IMAGE_OPTIONS) .
 
 ##@ Develop
-test: $(INSTALLED) install-rig install-helm install-prometheus ## Run all tests, with coverage (TEST_WORKERS=number of files at a time)
+test: $(INSTALLED) install-rig install-helm install-prometheus ## Run all tests, with coverage in build/coverage (TEST_WORKERS=files at a time)
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder \
-		--cov --cov-report=term:skip-covered --cov-fail-under=90
+		--cov --cov-report=html:build/coverage --cov-fail-under=90
 
 install-rig: ## Install the database servers that the tests need, where they are missing
 	@tests/rig/install.sh

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import repeat
 
 import msgspec
 
@@ -54,16 +55,15 @@ class EmbeddedSchemas:
         opening = _OPENING.match(bodies[0])
         if opening is not None and opening[1] not in _WRAPPING:
             # An object whose first member is another one has no embedded schema.
-            plain = opening[0]
-            others = [body for body in bodies if not body.startswith(plain)]
-            return None if others else (None, bodies)
+            return (None, bodies) if all(map(bytes.startswith, bodies, repeat(opening[0]))) else None
         known = self._prefixes.get(topic)
         if not known:
             return None
         prefix, schema = known[0]
-        length = len(prefix)
-        payloads = [body[length:-1] for body in bodies if body.startswith(prefix) and body.endswith(b"}")]
-        return (schema, payloads) if len(payloads) == len(bodies) else None
+        if not all(map(bytes.startswith, bodies, repeat(prefix))) or not all(map(bytes.endswith, bodies, repeat(b"}"))):
+            return None
+        payload = slice(len(prefix), -1)
+        return schema, [body[payload] for body in bodies]
 
     def split(self, topic: str, body: bytes) -> tuple[EmbeddedSchema | None, bytes]:
         """Schema and payload of one record; ``None`` and the body itself when it carries no schema.

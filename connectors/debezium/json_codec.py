@@ -125,18 +125,15 @@ class JsonCodec:
         """The events that the layout decodes and that are of its origin, and the places of the others."""
         bodies = part.bodies if len(places) == len(part.bodies) else [part.bodies[place] for place in places]
         rows = part.rows if len(places) == len(part.rows) else [part.rows[place] for place in places]
-        events, failed = _decoded(layout.decode, bodies)
-        rest = [places[number] for number in failed]
-        if failed:
-            bodies = [body for number, body in enumerate(bodies) if number not in failed]
-            rows = [row for number, row in enumerate(rows) if number not in failed]
-        if not events:
+        read = layout.read(np.array(rows, dtype=np.int64), bodies)
+        group = read.group
+        if not len(group):
             return [], places
-        group, foreign = layout.group(np.array(rows, dtype=np.int64), events, bodies)
-        if foreign is not None:
-            good = [place for number, place in enumerate(places) if number not in failed]
-            rest += [good[number] for number in np.flatnonzero(foreign).tolist()]
-            group = group.select(np.flatnonzero(~foreign))
+        rest = [places[number] for number in read.failed]
+        if read.foreign is not None:
+            good = np.delete(np.array(places, dtype=np.int64), read.failed)
+            rest += good[read.foreign].tolist()
+            group = group.select(np.flatnonzero(~read.foreign))
         return ([group] if len(group) else []), sorted(rest)
 
     def _decode_origin(
@@ -231,21 +228,6 @@ class JsonCodec:
         except SchemaError as error:
             return Rejection(BadReason.UNUSABLE_SCHEMA, str(error))
         assert_never(origin.form)
-
-
-def _decoded(decode: Callable[[bytes], Any], bodies: list[bytes]) -> tuple[list[Any], set[int]]:
-    """The decoded bodies, and the places of those that fail."""
-    try:
-        return list(map(decode, bodies)), set()
-    except DECODE_ERRORS:
-        events: list[Any] = []
-        failed: set[int] = set()
-        for place, body in enumerate(bodies):
-            try:
-                events.append(decode(body))
-            except DECODE_ERRORS:
-                failed.add(place)
-        return events, failed
 
 
 def _why(decode: Callable[[bytes], Any], body: bytes) -> Rejection:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -11,48 +12,36 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from connectors.debezium.event_group import EventGroup, NoImages, absent_column, present_mask
+from connectors.debezium.event_group import EventGroup, NoImages, present_mask
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.flattened import first_present, metadata_fields, operations, topic_table
+from connectors.debezium.json_images import ImageColumns, JsonImages
 from connectors.debezium.json_members import Member
 from connectors.debezium.json_structs import RowStruct
 from connectors.debezium.origin import Origin
-from connectors.debezium.physical import Images, Physical
+from connectors.debezium.physical import Physical
 from connectors.debezium.schema import Field
 from connectors.debezium.source_block import name_fields, position_members, tables_of
 from connectors.json_errors import DECODE_ERRORS
 
+_TOGETHER = 500
+"""Records that become columns before more are decoded: so many records' Python objects stay in a processor's cache, and
+columns of 10,000 together take a third longer (docs/performance.md)."""
 
-class JsonImages:
-    """Row images as msgspec structs; ``None`` for an absent image.
 
-    Args:
-        again: decodes the same images with all columns, when ``struct`` has only some of them.
+@dataclass(frozen=True)
+class Reading:
+    """What one layout makes of records.
+
+    Attributes:
+        group: the records that decode.
+        failed: the places of the others among the records, ascending.
+        foreign: which of the group are of another table; ``None`` when none is.
     """
 
-    def __init__(
-        self, rows: Sequence[Any], struct: RowStruct, again: Callable[[Int64s], JsonImages] | None = None
-    ) -> None:
-        self.present = present_mask(rows)
-        self._rows = rows if self.present.all() else [struct.empty if row is None else row for row in rows]
-        self._struct = struct
-        self._again = again
-        self._whole: JsonImages | None = None
-
-    def column(self, column: Field) -> Physical:
-        if column.name in self._struct:
-            return self._struct.column(self._rows, column)
-        if self._again is None:
-            return absent_column(column, len(self.present))
-        if self._whole is None:
-            self._whole = self._again(np.arange(len(self.present)))
-        return self._whole.column(column)
-
-    def select(self, places: Int64s) -> JsonImages:
-        present = self.present[places].tolist()
-        chosen = [self._rows[place] if there else None for place, there in zip(places.tolist(), present, strict=True)]
-        again = self._again
-        return JsonImages(chosen, self._struct, None if again is None else lambda within: again(places[within]))
+    group: EventGroup
+    failed: list[int]
+    foreign: Bools | None = None
 
 
 class EnvelopeLayout:
@@ -102,30 +91,40 @@ class EnvelopeLayout:
             )
         ).decode
 
-    def group(self, rows: Int64s, events: list[Any], bodies: list[bytes]) -> tuple[EventGroup, Bools | None]:
-        """The events as columns; ``bodies`` are what they were decoded from. No event is foreign."""
-        sources = list(map(attrgetter("source"), events))
-        afters = list(map(attrgetter("after"), events))
-        befores = list(map(attrgetter("before"), events))
-        after: Images
-        before: Images
-        if self._documents:
-            after, before = DocumentImages(afters), DocumentImages(befores)
-        else:
-            after = JsonImages(afters, self._row)
-            before = JsonImages(befores, self._key, lambda places: self._whole_before(bodies, places))
+    def read(self, rows: Int64s, bodies: list[bytes]) -> Reading:
+        """The records that decode as columns; no event is foreign."""
+        ops: list[str] = []
+        source: dict[str, list[Any]] = {name: [] for name in self._members}
+        after, before = ImageColumns(self._row), ImageColumns(self._key)
+        afters: list[str | None] = []
+        befores: list[str | None] = []
+        failed: list[int] = []
+        for events in _decoded(self.decode, bodies, failed):
+            ops += map(attrgetter("op"), events)
+            sources = list(map(attrgetter("source"), events))
+            for name in source:
+                source[name] += map(attrgetter(name), sources)
+            if self._documents:
+                afters += map(attrgetter("after"), events)
+                befores += map(attrgetter("before"), events)
+            else:
+                after.add(list(map(attrgetter("after"), events)))
+                before.add(list(map(attrgetter("before"), events)))
+        good = np.delete(np.arange(len(bodies)), failed)
         group = EventGroup(
-            rows=rows,
+            rows=rows[good],
             connector=self._origin.connector,
             table=self._origin.table,
-            ops=list(map(attrgetter("op"), events)),
-            source={name: list(map(attrgetter(name), sources)) for name in self._members},
+            ops=ops,
+            source=source,
             fields=self.fields,
-            before=before,
-            after=after,
+            before=DocumentImages(befores)
+            if self._documents
+            else before.images(lambda places: self._whole_before(bodies, good[places])),
+            after=DocumentImages(afters) if self._documents else after.images(),
             documents=self._documents,
         )
-        return group, None
+        return Reading(group, failed)
 
     @cached_property
     def _whole(self) -> tuple[RowStruct, Callable[[bytes], Any]]:
@@ -135,13 +134,16 @@ class EnvelopeLayout:
 
     def _whole_before(self, bodies: list[bytes], places: Int64s) -> JsonImages:
         struct, decode = self._whole
-        images: list[Any] = []
-        for place in places.tolist():
-            try:
-                images.append(decode(bodies[place]).before)
-            except DECODE_ERRORS:
-                images.append(None)
-        return JsonImages(images, struct)
+        columns = ImageColumns(struct)
+        for start in range(0, len(places), _TOGETHER):
+            images: list[Any] = []
+            for place in places[start : start + _TOGETHER].tolist():
+                try:
+                    images.append(decode(bodies[place]).before)
+                except DECODE_ERRORS:
+                    images.append(None)
+            columns.add(images)
+        return columns.images()
 
 
 class FlattenedLayout:
@@ -179,34 +181,40 @@ class FlattenedLayout:
         self._row = RowStruct(columns, numeric_decimals=numeric_decimals, beside=beside)
         self.decode = msgspec.json.Decoder(self._row.type).decode
 
-    def group(self, rows: Int64s, events: list[Any], bodies: list[bytes]) -> tuple[EventGroup, Bools | None]:
-        """The events as columns, and a mask of those of another table, if any."""
+    def read(self, rows: Int64s, bodies: list[bytes]) -> Reading:
+        """The records that decode as columns, and which of them are of another table."""
+        after = ImageColumns(self._row)
+        said: dict[str, list[Any]] = {}
+        failed: list[int] = []
+        for events in _decoded(self.decode, bodies, failed):
+            after.add(events)
+            for name, values in self._row.beside(events):
+                said.setdefault(name, []).extend(values)
+        good = np.delete(rows, failed)
+        count = len(good)
         assumed = (self._assumed.database, self._assumed.schema, self._assumed.name)
         named = [
-            [value or default for value in self._values(member, events)]
+            [value or default for value in self._values(member, said, count)]
             for member, default in zip(name_fields(self._origin.connector), assumed, strict=True)
         ]
         group = EventGroup(
-            rows=rows,
+            rows=good,
             connector=self._origin.connector,
             table=self._origin.table,
-            ops=operations(self._values("op", events), self._values("deleted", events)),
-            source={member: self._values(member, events) for member in self._members},
+            ops=operations(self._values("op", said, count), self._values("deleted", said, count)),
+            source={member: self._values(member, said, count) for member in self._members},
             fields=self.fields,
-            before=NoImages(len(events)),
-            after=JsonImages(events, self._row),
+            before=NoImages(count),
+            after=after.images(),
         )
-        foreign = np.ones(len(events), dtype=np.bool_)
+        foreign = np.ones(count, dtype=np.bool_)
         foreign[tables_of(*named).get(self._origin.table, [])] = False
-        return group, foreign if foreign.any() else None
+        return Reading(group, failed, foreign if foreign.any() else None)
 
-    def _values(self, member: str, events: list[Any]) -> list[Any]:
-        values: list[Any] | None = None
-        for name in metadata_fields(member, self._prefix):
-            found = self._row.beside(events, name)
-            if found is not None:
-                values = found if values is None else first_present(values, found)
-        return [None] * len(events) if values is None else values
+    def _values(self, member: str, said: Mapping[str, list[Any]], count: int) -> list[Any]:
+        """A member of the source block, ``op`` or ``deleted`` of each record, from what stands beside the columns."""
+        found = [said[name] for name in metadata_fields(member, self._prefix) if name in said]
+        return reduce(first_present, found) if found else [None] * count
 
 
 class DocumentImages:
@@ -221,6 +229,22 @@ class DocumentImages:
 
     def select(self, places: Int64s) -> DocumentImages:
         return DocumentImages([self._documents[place] for place in places.tolist()])
+
+
+def _decoded(decode: Callable[[bytes], Any], bodies: list[bytes], failed: list[int]) -> Iterator[list[Any]]:
+    """The decoded bodies, some at a time; the places of those that fail are added to ``failed``."""
+    for start in range(0, len(bodies), _TOGETHER):
+        some = bodies[start : start + _TOGETHER]
+        try:
+            yield list(map(decode, some))
+        except DECODE_ERRORS:
+            events: list[Any] = []
+            for place, body in enumerate(some, start):
+                try:
+                    events.append(decode(body))
+                except DECODE_ERRORS:
+                    failed.append(place)
+            yield events
 
 
 def _source_struct(origin: Origin, fixed_connector: bool) -> type[msgspec.Struct]:

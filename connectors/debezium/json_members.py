@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NotRequired, Required
@@ -41,11 +41,21 @@ class ObjectType:
         type: for msgspec.
         getters: one per member, in their order: its value in a decoded object.
         empty: an object with every member's default, of required ones too.
+        attributes: the members as attributes of a struct; none of a typed dict.
     """
 
     type: Any
     getters: tuple[Callable[[Any], Any], ...]
     empty: Any
+    attributes: tuple[str, ...] = ()
+
+    def together(self, places: Sequence[int]) -> Callable[[Any], tuple[Any, ...]]:
+        """What gives the values of several members, in the order of ``places``, of a decoded object as a tuple."""
+        if self.attributes and len(places) > 1:
+            together: Callable[[Any], tuple[Any, ...]] = attrgetter(*(self.attributes[place] for place in places))
+            return together
+        chosen = [self.getters[place] for place in places]
+        return lambda decoded: tuple([get(decoded) for get in chosen])
 
 
 def object_type(members: Iterable[Member]) -> ObjectType:
@@ -61,7 +71,7 @@ def object_type(members: Iterable[Member]) -> ObjectType:
     names = {attribute: member.name for attribute, member in zip(attributes, listed, strict=True)}
     struct = msgspec.defstruct("Object", fields, rename=names, kw_only=True, gc=False)
     empty = struct(**{attribute: member.default for attribute, member in zip(attributes, listed, strict=True)})
-    return ObjectType(struct, tuple(map(attrgetter, attributes)), empty)
+    return ObjectType(struct, tuple(map(attrgetter, attributes)), empty, tuple(attributes))
 
 
 def _typed_dict(members: list[Member]) -> ObjectType:

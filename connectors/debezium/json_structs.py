@@ -6,7 +6,7 @@ that are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from types import UnionType
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from connectors.debezium import semantics
 from connectors.debezium.json_members import Member, object_type
-from connectors.debezium.physical import Physical, is_nested, physical_array, struct_array, text_array
+from connectors.debezium.physical import DOES_NOT_FIT, Physical, is_nested, physical_array, struct_array, text_array
 from connectors.debezium.schema import ConnectType, Field
 from connectors.debezium.types import decimal_scale
 from connectors.debezium.values import physical_type
@@ -30,6 +30,8 @@ _MAX_DIGITS = 150_000
 class RowStruct:
     """The struct of one row image and how its columns come out of it.
 
+    Columns of plain values come out together: one pass over the images, and one in Arrow.
+
     Args:
         fields: the members to decode; others in the JSON are passed over.
         required: False to let every member be absent or null (a ``before`` image).
@@ -39,6 +41,7 @@ class RowStruct:
     Attributes:
         type: the generated type.
         empty: an instance whose columns are all null.
+        kinds: the physical type of each column.
     """
 
     def __init__(
@@ -58,40 +61,56 @@ class RowStruct:
         objects = object_type((*members, *beside))
         self.type: Any = objects.type
         self.empty: Any = objects.empty
-        self._columns = {
-            field.name: _Column(get, kind, raw)
+        self.kinds = {field.name: kind for field, (kind, _) in zip(columns, kinds, strict=True)}
+        self._columns = [
+            _Column(field, get, kind, raw)
             for field, get, (kind, raw) in zip(columns, objects.getters, kinds, strict=False)
-        }
+        ]
+        plain = [place for place, column in enumerate(self._columns) if column.is_plain]
+        self._plain = tuple(self._columns[place].field.name for place in plain)
+        self._plain_values = objects.together(plain)
+        self._plain_kind = pa.struct([(str(place), self._columns[place].kind) for place in plain])
         self._beside = dict(zip((member.name for member in beside), objects.getters[len(columns) :], strict=True))
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._columns
+    def beside(self, images: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
+        """The members that are no columns, each with its value in each image."""
+        for name, get in self._beside.items():
+            yield name, list(map(get, images))
 
-    def beside(self, images: Sequence[Any], name: str) -> list[Any] | None:
-        """The values of a member that is no column; ``None`` when there is no such member."""
-        get = self._beside.get(name)
-        return None if get is None else list(map(get, images))
-
-    def column(self, images: Sequence[Any], field: Field) -> Physical:
-        """The column of ``field``, one value per image, as its physical type."""
-        column = self._columns[field.name]
-        values = list(map(column.get, images))
-        if column.raw:
-            if pa.types.is_binary(column.kind):
-                return _decimal_bytes(values, decimal_scale(field), column.kind)
-            return text_array(map(_compact if is_nested(field, column.kind) else _number_text, values))
-        if isinstance(column.kind, pa.StructType):
-            return struct_array(values, column.kind, getattr)
-        return physical_array(values, column.kind)
+    def columns(self, images: Sequence[Any]) -> dict[str, Physical]:
+        """Each field's column, one value per image, as its physical type."""
+        try:
+            rows = pa.array(list(map(self._plain_values, images)), self._plain_kind)
+        except DOES_NOT_FIT:
+            found = {}
+        else:
+            found = dict(zip(self._plain, map(Physical, rows.flatten()), strict=True))
+        return {column.field.name: found.get(column.field.name) or column.read(images) for column in self._columns}
 
 
 @dataclass(frozen=True)
 class _Column:
     """How a column comes out of an image; ``raw`` where its JSON text is kept."""
 
+    field: Field
     get: Callable[[Any], Any]
     kind: pa.DataType
     raw: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether Arrow takes the values as they are, unless one is bad."""
+        return not self.raw and not isinstance(self.kind, pa.StructType)
+
+    def read(self, images: Sequence[Any]) -> Physical:
+        values = list(map(self.get, images))
+        if self.raw:
+            if pa.types.is_binary(self.kind):
+                return _decimal_bytes(values, decimal_scale(self.field), self.kind)
+            return text_array(map(_compact if is_nested(self.field, self.kind) else _number_text, values))
+        if isinstance(self.kind, pa.StructType):
+            return struct_array(values, self.kind, getattr)
+        return physical_array(values, self.kind)
 
 
 def _is_raw(field: Field, numeric_decimals: bool) -> bool:

@@ -17,7 +17,9 @@ import pyarrow as pa
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.schema import ConnectType, Field
 
-_DOES_NOT_FIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
+DOES_NOT_FIT = (pa.ArrowException, OverflowError, TypeError, ValueError)
+"""What Arrow raises for a value that is not of the type."""
+
 _NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _NESTED = frozenset({ConnectType.ARRAY, ConnectType.MAP, ConnectType.STRUCT})
 
@@ -33,6 +35,12 @@ class Physical:
 
     values: pa.Array
     bad: dict[int, str] = field(default_factory=dict)
+
+    def take(self, places: Int64s) -> Physical:
+        """The values at ``places``, and what is wrong there."""
+        chosen = enumerate(places.tolist()) if self.bad else ()
+        bad = {new: self.bad[place] for new, place in chosen if place in self.bad}
+        return Physical(self.values.take(pa.array(places)), bad)
 
 
 class Images(Protocol):
@@ -60,7 +68,7 @@ def physical_array(values: Sequence[Any], kind: pa.DataType) -> Physical:
     """
     try:
         return Physical(pa.array(values, kind))
-    except _DOES_NOT_FIT:
+    except DOES_NOT_FIT:
         return _one_by_one(values, kind)
 
 
@@ -72,7 +80,7 @@ def _one_by_one(values: Sequence[Any], kind: pa.DataType) -> Physical:
         plain = _NON_FINITE.get(value, value) if floating and isinstance(value, str) else value
         try:
             pa.scalar(plain, kind)
-        except _DOES_NOT_FIT as error:
+        except DOES_NOT_FIT as error:
             bad[place] = f"{_shown(value)} does not fit {kind}: {error}"
             plain = None
         kept.append(plain)

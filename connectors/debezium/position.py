@@ -181,11 +181,13 @@ def _numbers(values: Sequence[Any] | None, count: int) -> tuple[UInt64s, npt.NDA
     """Unsigned numbers of integers or decimal texts, 0 and unknown for ``None``, other text and negative numbers."""
     if values is None:
         return np.zeros(count, dtype=np.uint64), np.zeros(count, dtype=np.bool_)
+    # Arrow looks at all values to find their type, where it is not told.
+    kind = pa.uint64() if values and type(values[0]) is int else None
     array: Any
     try:
-        array = pa.array(values).cast(pa.uint64())
+        array = pa.array(values, kind).cast(pa.uint64())
     except (pa.ArrowException, OverflowError):
-        array = pa.array([_number(value) for value in values], type=pa.uint64())
+        array = pa.array([_number(value) for value in values], pa.uint64())
     return array.fill_null(0).to_numpy(zero_copy_only=False), array.is_valid().to_numpy(zero_copy_only=False)
 
 

@@ -5,6 +5,7 @@ Key fields are in key order. A key is never compared as bytes: one row's key can
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -160,8 +161,7 @@ class KeyReader:
         schema, payloads = common or (None, present)
         if schema is not None:
             try:
-                for payload in payloads:
-                    _ANY.decode(payload)
+                deque(map(_ANY.decode, payloads), maxlen=0)
             except DECODE_ERRORS:
                 return None
             shape = self._typed_shape(schema, schema.record)
@@ -171,8 +171,7 @@ class KeyReader:
             return None
         decode = self._strict[names]
         try:
-            for key in present:
-                decode(key)
+            deque(map(decode, present), maxlen=0)
         except DECODE_ERRORS:
             return None
         return RecordKeys([self._shapes[names]], np.zeros(len(present), dtype=np.int64), list(present), {})
@@ -253,7 +252,7 @@ def _read_json(bodies: list[bytes], field: Field) -> Physical:
         except DECODE_ERRORS as error:
             bad[place] = f"the key: {error}"
             rows.append(struct.empty)
-    column = struct.column(rows, field)
+    column = struct.columns(rows)[field.name]
     return Physical(column.values, bad | column.bad)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -173,13 +174,18 @@ class RowReader:
         return self._pinned(physical, column, places)
 
     def _with_rows_before(self, values: pa.Array, column: Field) -> pa.Array:
-        there = self._deletes[self._group.before.present[self._deletes]]
+        there, images = self._deleted_rows
         if not len(there):
             return values
         mask = np.zeros(len(self._ops), dtype=np.bool_)
         mask[there] = True
-        before = self._before(self._group.before.select(there), column, there)
-        return pc.replace_with_mask(values, pa.array(mask), before)
+        return pc.replace_with_mask(values, pa.array(mask), self._before(images, column, there))
+
+    @cached_property
+    def _deleted_rows(self) -> tuple[Int64s, Images]:
+        """The deletes that have a before image, and those images."""
+        there = self._deletes[self._group.before.present[self._deletes]]
+        return there, self._group.before.select(there)
 
     def _pinned(self, physical: Physical, column: Field, places: Int64s) -> pa.Array:
         for place, what in physical.bad.items():
