@@ -31,12 +31,25 @@ CONFIGURED = {
 }
 WITHOUT_DATA = CONFIGURED | {"snapshot_mode_configuration_based_snapshot_data": "false"}
 WITHOUT_STREAM = CONFIGURED | {"snapshot_mode_configuration_based_start_stream": "false"}
+WITHOUT_SCHEMA = CONFIGURED | {"snapshot_mode_configuration_based_snapshot_schema": "false"}
+ON_DATA_ERROR = CONFIGURED | {"snapshot_mode_configuration_based_snapshot_on_data_error": "true"}
 
 
 def started(rig: Rig, dialect: Dialect, **options: Any) -> tuple[Database, Connector]:
     db = rig.postgres() if dialect is Dialect.POSTGRESQL else rig.mariadb()
     create(db, dialect, [ORDERS], len(BEFORE))
     return db, rig.connect(db, **options)
+
+
+def streamed(rig: Rig, bridge: MakeBridge, dialect: Dialect, **options: Any) -> Bridge:
+    """A bridge that has landed the snapshot, if there is one, and the changes behind it."""
+    db, connector = started(rig, dialect, **options)
+    connector.wait_streaming()
+    change(db)
+    connector.wait_caught_up()
+    made = bridge()
+    made.run()
+    return made
 
 
 def change(db: Database) -> None:
@@ -77,15 +90,25 @@ def test_the_mirror_has_the_rows_that_the_mode_sends(
     options: dict[str, str],
     expected: list[tuple[int, int]],
 ) -> None:
-    db, connector = started(rig, dialect, snapshot_mode=mode, **options)
-    connector.wait_streaming()
-    change(db)
-    connector.wait_caught_up()
-    made = bridge()
-    made.run()
+    made = streamed(rig, bridge, dialect, snapshot_mode=mode, **options)
 
     assert shown(made) == expected
     assert only_table(made).status is TableStatus.STREAMING
+
+
+def test_postgresqls_connector_needs_no_snapshot_of_the_schema(rig: Rig, bridge: MakeBridge) -> None:
+    made = streamed(rig, bridge, Dialect.POSTGRESQL, snapshot_mode="configuration_based", **WITHOUT_SCHEMA)
+
+    assert shown(made) == AFTER
+
+
+def test_mariadbs_connector_ends_in_a_snapshot_of_data_without_the_schema(rig: Rig) -> None:
+    _, connector = started(rig, Dialect.MARIADB, snapshot_mode="configuration_based", **WITHOUT_SCHEMA)
+
+    until(lambda: connector.state() == "FAILED", "the connector ends")
+    [task] = (connector.status() or {})["tasks"]
+    assert 'because "table" is null' in task["trace"]
+    assert connector.sent() == 0
 
 
 @pytest.mark.parametrize(("mode", "options"), [("initial_only", {}), ("configuration_based", WITHOUT_STREAM)])
@@ -124,12 +147,13 @@ def test_a_snapshot_at_every_start_rebuilds_the_table_every_time(
     assert (only_table(made).status, only_table(made).generation) == (TableStatus.LOADING, 2)
 
 
+@pytest.mark.parametrize(("mode", "options"), [("when_needed", {}), ("configuration_based", ON_DATA_ERROR)])
 def test_a_lost_replication_slot_makes_postgresqls_connector_send_a_second_snapshot_that_rebuilds_the_table(
-    rig: Rig, bridge: MakeBridge
+    rig: Rig, bridge: MakeBridge, mode: str, options: dict[str, Any]
 ) -> None:
     db = rig.postgres()
     create(db, Dialect.POSTGRESQL, [ORDERS], len(BEFORE))
-    connector = rig.connect(db, snapshot_mode="when_needed")
+    connector = rig.connect(db, snapshot_mode=mode, **options)
     connector.wait_streaming()
     made = bridge(landing_zone__release_wait="0s")
     made.run()
@@ -186,3 +210,31 @@ def test_a_purged_log_ends_mariadbs_connector_and_the_snapshot_that_mends_it_reb
 
     assert shown(made) == AFTER
     assert (only_table(made).status, only_table(made).generation) == (TableStatus.LOADING, 2)
+
+
+def test_a_lost_schema_history_ends_mariadbs_connector_and_recovery_goes_on_without_a_snapshot(
+    rig: Rig, bridge: MakeBridge
+) -> None:
+    db, connector = started(rig, Dialect.MARIADB)
+    connector.wait_streaming()
+    made = bridge()
+    made.run()
+    assert shown(made) == BEFORE
+    connector.pause()
+    connector.settings["schema.history.internal.kafka.topic"] += "-lost"
+    connector.create()
+    connector.resume()
+    change(db)
+    until(lambda: connector.state() == "FAILED", "the connector ends")
+    [task] = (connector.status() or {})["tasks"]
+    assert "The db history topic is missing" in task["trace"]
+
+    connector.pause()
+    connector.settings["snapshot.mode"] = "recovery"
+    connector.create()
+    connector.resume()
+    connector.wait_caught_up()
+    made.run()
+
+    assert shown(made) == AFTER
+    assert (only_table(made).status, only_table(made).generation) == (TableStatus.STREAMING, 1)

@@ -73,8 +73,11 @@ class Server:
         """The process id while it runs."""
         return self._process.pid if self._process is not None and self._process.poll() is None else None
 
-    def start(self) -> None:
+    def start(self, environment: Mapping[str, str] | None = None) -> None:
         """Start it and wait until it is ready.
+
+        Args:
+            environment: more variables, for this start only.
 
         Raises:
             RigError: it ended, or was not ready in time; the message holds the end of its log.
@@ -87,7 +90,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=self._environment,
+                env={**self._environment, **(environment or {})},
                 start_new_session=True,
             )
         self._watch = subprocess.Popen(

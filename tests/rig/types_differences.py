@@ -36,8 +36,9 @@ VECTOR_EMPTY = Difference(
 UNKNOWN_AS_BYTES = Difference(
     "unknown-as-bytes",
     _PG,
-    "the same types with include.unknown.datatypes=true, but for arrays",
-    "the value's text as bytes, or in base64 or hexadecimal where binary.handling.mode says so",
+    "the same types with include.unknown.datatypes=true",
+    "the value's text as bytes, or in base64 or hexadecimal where binary.handling.mode says so; in an array each "
+    "element's text so, in base64 without a mode",
     "that is how the connector sends what it does not know",
 )
 STREAMED_NAME = Difference(
@@ -57,10 +58,10 @@ GENERATED = Difference(
 ELEMENTS_NULL = Difference(
     "array-null",
     _PG,
-    "arrays of an enum, bit, tsvector, ltree and isbn; with include.unknown.datatypes=true arrays of any type that the "
-    "connector does not know",
-    "NULL, unless the array is empty",
-    "the connector has no converter for them and sends null",
+    "arrays with a NULL in them, of an enum, tsvector, ltree, isbn, and with include.unknown.datatypes=true of any "
+    "type that the connector does not know; all arrays of bit",
+    "NULL in place of the array",
+    "the connector does not expect the element, has no converter for arrays of bit, and sends null",
 )
 FLATTENED_ARRAY = Difference(
     "array-dimensions",

@@ -19,7 +19,8 @@ _BARRED = frozenset(
     {"c_xml", "c_json", "c_point", "c_xid", "c_lquery", "c_line", "c_lseg", "c_box", "c_path"}
     | {"c_polygon", "c_circle", "c_txid_snapshot", "c_pg_snapshot"}
 )
-# The connector ends with an error at arrays of an enum and of bit, and the database at a second array of json.
+# The connector ends with an error at arrays of bit and at those of an enum with a NULL in them, and the database at a
+# second array of json.
 _UNFIT = frozenset({"c_generated", "c_mood_array", "c_bit_array", "c_json_array"})
 # More of what others show: types that the connector does not know, and arrays.
 _ALIKE = frozenset(column.name for column in (*FURTHER, *MORE_ARRAYS)) | {"c_lo"}

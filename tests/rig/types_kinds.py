@@ -133,10 +133,11 @@ def missing() -> Kind:
 
 
 def unknown_arrays() -> Kind:
-    """An array of a type that PostgreSQL's connector does not know; the truth is a list."""
+    """An array of a type that PostgreSQL's connector does not know; the truth is a list of texts and NULLs."""
 
-    def value(truth: list[Any], modes: Modes) -> Landed:
-        return Landed(None, differences.ELEMENTS_NULL) if truth else Landed([])
+    def value(truth: list[str | None], modes: Modes) -> Landed:
+        encoded = [encoded_element(each.encode(), modes) for each in truth if each is not None]
+        return Landed(encoded) if len(encoded) == len(truth) else Landed(None, differences.ELEMENTS_NULL)
 
     return Kind(
         lambda modes: "string" if modes[UNKNOWN] else None,

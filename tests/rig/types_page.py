@@ -49,24 +49,42 @@ schema and as Avro. Each cell was compared with what was written. A difference t
 """
 _REFUSED = """## What stops the connector
 
-Such a column or value ends the connector with an error, in the database named; nothing lands wrongly.
+Such a column or value ends the connector with an error, in the database named, and does not land.
 
 | source | what |
 |---|---|
 | MariaDB | a column of type `inet4` or `inet6` in any database of the server, also one that is not captured |
 | MariaDB | a change of a table with a `COMPRESSED` column in any database of the server, also one that is not \
 captured; the snapshot has its values |
-| MariaDB | `0000` in a column of type `year`, in a snapshot |
+| MariaDB | `0000` in a column of type `year`, in a snapshot. **From the stream it lands as 1900** |
 | PostgreSQL | NaN or infinity in a `numeric` that is NOT NULL, as keys are, with `decimal.handling.mode=precise` |
 | PostgreSQL | a `timestamp` outside 1677 to 2262 that is NOT NULL, with `time.precision.mode=nanoseconds` |
 | MariaDB | a `time` below 00:00 or beyond 24:00 that is NOT NULL, with `time.precision.mode=connect` or `isostring` |
-| PostgreSQL | an array of an enum or of `bit` that is NOT NULL, as keys are |
+| PostgreSQL | an array that is NOT NULL, as keys are, where [array-null](#array-null) makes it NULL |
 | PostgreSQL | a `refcursor` in a snapshot: the connector fetches from the cursor of that name, and there is none |
-| PostgreSQL | a `timetz` whose offset has seconds (`12:00:00+15:59:59`), from the stream |
+| PostgreSQL | a `timetz` whose offset has seconds (`12:00:00+15:59:59`), from the stream. A snapshot has NULL in its \
+place, and ends where it is NOT NULL |
 
 With MariaDB's `log_bin_compress=ON` it does not even stop: changes that the server has compressed are passed over
-without a word. `cdc-bridge check` calls that, and columns of the first two kinds, a problem. The first two lines,
-`refcursor` and the compressed log are tried in `tests/integration/test_types_refused.py`.
+without a word. `cdc-bridge check` calls that, and columns of the first two kinds, a problem. All of it is tried in
+`tests/integration/test_types_refused.py`.
+"""
+_ZONES = """## Time zones
+
+What lands of a timestamp with zone is the moment, and of one without what was written, also at both edges of a summer
+time and in a session, a database or a server that has one. **For MariaDB let Kafka Connect's Java have the zone UTC**
+(`TZ=UTC`): else a snapshot by its connector is wrong without a word, though the stream is right.
+
+| MariaDB, from a snapshot | what lands |
+|---|---|
+| `timestamp`, another zone in Java than in the server | another moment: the server's time, taken for Java's |
+| `timestamp`, the same zone in both, in the hour that its clock shows twice | the second of both moments |
+| `datetime`, in the hour that Java's clock leaves out | an hour later |
+| `timestamp`, with `database.connectionTimeZone=UTC`, the server in another zone, Java in UTC | another moment; \
+without the option the right one |
+
+PostgreSQL's connector does not mind. Tried with Berlin's summer time in `tests/integration/test_types_mariadb.py` and
+`test_types_postgres.py`: with Java in UTC in each run of the tests, the rest by `make types`.
 """
 
 
@@ -76,7 +94,7 @@ def page(known: Mapping[str, Any], keys: Mapping[str, Any]) -> str:
     for source, types in known.items():
         parts += [f"## {source}\n", *_tables(types)]
     parts += keys_section(keys)
-    parts.append(_REFUSED)
+    parts += [_REFUSED, _ZONES]
     parts.append("## Differences\n")
     parts += ["### Debezium's\n", "The connector's events have another value, and do not say so.\n", _list(DEBEZIUM)]
     parts += [

@@ -62,8 +62,18 @@ FURTHER: tuple[Column, ...] = (
     _unknown("issn", "'1436-4522'", "1436-4522"),
     _unknown("upc", "'220356483481'", "220356483481"),
     *(
-        Column(f"{column.name}_array", f"{column.sql}[]", unknown_arrays(), (("'{}'", []), ("'{NULL}'", [None])))
+        Column(
+            f"{column.name}_array",
+            f"{column.sql}[]",
+            unknown_arrays(),
+            (
+                ("'{}'", []),
+                (f"ARRAY[{sql}::{column.sql}]", [text]),
+                (f"ARRAY[{sql}::{column.sql}, NULL]", [text, None]),
+            ),
+        )
         for column in SCALARS
+        for sql, text in column.values
     ),
     *(
         Column(f"c_{name}_array", f"{sql}[]", missing(), ((literal, None),))

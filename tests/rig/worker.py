@@ -81,11 +81,12 @@ class ConnectWorker:
         """What the worker prints."""
         return self._server.log
 
-    def start(self, *, offset_flush_ms: int = FLUSH_MS) -> None:
+    def start(self, *, offset_flush_ms: int = FLUSH_MS, time_zone: str = "UTC") -> None:
         """Start it, as it was left; harmless when it runs.
 
         Args:
             offset_flush_ms: how often it commits source offsets: until it has, a kill lets it send all of it again.
+            time_zone: of its Java, whatever this machine's is: MariaDB's connector goes by it.
         """
         if self._server.pid is not None:
             return
@@ -99,7 +100,7 @@ class ConnectWorker:
             **{f"{kind}.storage.topic": f"{self._name}-{kind}" for kind in ("config", "offset", "status")},
         }
         self._settings.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-        self._server.start()
+        self._server.start({"TZ": time_zone})
 
     def stop(self) -> None:
         """End it in an orderly way."""
