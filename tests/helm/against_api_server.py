@@ -25,18 +25,17 @@ from tests.helm.release import (
 )
 from tests.helm.variants import EVERYTHING, VARIANTS
 
-pytestmark = pytest.mark.usefixtures("namespace")
+pytestmark = pytest.mark.usefixtures("namespace", "prometheus_operator")
 
 PLURALS = {"NetworkPolicy": "networkpolicies"}
-# Kinds of operators that are not here.
-WITHOUT_OPERATORS = changed(
-    changed({**EVERYTHING, "monitoring": {}}, "sources.erp.mode", "StatefulSet"), "sources.erp.executors", {}
-)
+# The definition of the kind of Spark's operator is not here.
+WITHOUT_SPARKS_OPERATOR = changed(changed(EVERYTHING, "sources.erp.mode", "StatefulSet"), "sources.erp.executors", {})
 
 
 @pytest.mark.parametrize("name", ["smallest", "everything", "executors", "own names", "own claim and account"])
 def test_every_object_is_taken_by_the_server_to_the_last_field(server: ApiServer, name: str) -> None:
-    values = WITHOUT_OPERATORS if name == "everything" else VARIANTS[name]
+    values = WITHOUT_SPARKS_OPERATOR if name == "everything" else VARIANTS[name]
+    kinds = set()
     for each in rendered(values):
         if each["kind"] == "Pod":
             continue  # needs its service account: another test
@@ -44,6 +43,8 @@ def test_every_object_is_taken_by_the_server_to_the_last_field(server: ApiServer
         path = f"{group}/namespaces/{NAMESPACE}/{PLURALS.get(each['kind'], each['kind'].lower() + 's')}"
         answer = server.ask("POST", f"{path}?dryRun=All&fieldValidation=Strict", each)
         assert (answer.status_code, answer.headers.get("Warning")) == (201, None), answer.text
+        kinds.add(each["kind"])
+    assert name != "everything" or {"PodMonitor", "PrometheusRule", "StatefulSet", "NetworkPolicy"} <= kinds
 
 
 def test_a_release_is_installed_upgraded_and_uninstalled(server: ApiServer) -> None:
@@ -62,10 +63,10 @@ def test_a_release_is_installed_upgraded_and_uninstalled(server: ApiServer) -> N
 
 
 def test_every_pod_keeps_to_the_restricted_standard(server: ApiServer) -> None:
-    upgrade(server, WITHOUT_OPERATORS)
+    upgrade(server, WITHOUT_SPARKS_OPERATOR)
     _make(server, "/apis/scheduling.k8s.io/v1/priorityclasses", "high", value=2)
     _make(server, "/apis/scheduling.k8s.io/v1/priorityclasses", "low", value=1)
-    pods = pod_templates(rendered(WITHOUT_OPERATORS))
+    pods = pod_templates(rendered(WITHOUT_SPARKS_OPERATOR))
     assert len(pods) == 7
     for pod in pods:
         body = {"metadata": {**pod["metadata"], "name": "tried", "namespace": NAMESPACE}, "spec": pod["spec"]}

@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.helm.api_server import ApiServer, api_server
 from tests.helm.chart import NAMESPACE
 
+_SERVED_SECONDS = 30
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
-    build = subprocess.run(
-        [Path(__file__).with_name("install_apiserver.sh")], check=True, stdout=subprocess.PIPE, text=True
-    )
-    with api_server(Path(build.stdout.strip()), tmp_path_factory.mktemp("apiserver")) as running:
+    with api_server(_installed("install_apiserver.sh"), tmp_path_factory.mktemp("apiserver")) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def prometheus_operator(server: ApiServer) -> None:
+    """The kinds of the Prometheus operator, without the operator."""
+    for file in _installed("install_crds.sh").iterdir():
+        definition = yaml.safe_load(file.read_text(encoding="utf-8"))
+        server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+        (version,) = (each["name"] for each in definition["spec"]["versions"])
+        kind = f"/apis/{definition['spec']['group']}/{version}/{definition['spec']['names']['plural']}"
+        deadline = time.monotonic() + _SERVED_SECONDS
+        while (answer := server.ask("GET", kind)).status_code != 200:
+            assert time.monotonic() < deadline, answer.text
+            time.sleep(0.1)
+
+
+def _installed(script: str) -> Path:
+    done = subprocess.run([Path(__file__).with_name(script)], check=True, stdout=subprocess.PIPE, text=True)
+    return Path(done.stdout.strip())
 
 
 @pytest.fixture
