@@ -122,6 +122,11 @@ def test_a_database_at_rest_is_equal_and_planted_differences_are_found(
     assert changed["cells"] == [{"column": "name", "source": "name 5", "mirrored": "forged"}]
     assert outcome["evidence"] in ("acknowledged", "events")
 
+    db.execute("DROP TABLE orders")
+    code, [outcome] = reconcile(config, "--table", table)
+    assert (code, outcome["verdict"]) == (2, "undecided")
+    assert outcome["reason"].startswith("the source database has no such table, or this user may not see it; ")
+
 
 def test_equal_while_a_writer_and_the_bridge_run(
     db: Database, rig: Rig, bridge: MakeBridge, reconcile: Reconcile

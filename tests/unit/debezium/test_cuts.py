@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
+from unittest.mock import patch
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
+from connectors.debezium import json_layout
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
 from connectors.debezium.options import DecodeOptions, EnvelopeForm, TableDecoding, TableRules
@@ -23,6 +25,9 @@ INSERT = event("c", after={"id": 1, "name": "a"})
 WIDE = event("c", after={"id": 2, "name": "b", "extra": "x"})
 CHANGE = event("u", before={"id": 1, "name": "a"}, after={"id": 3, "name": "c"})
 DELETE = event("d", before={"id": 1, "name": None})
+UNTOUCHED = event(
+    "u", before={"id": 7, "name": "kept"}, after={"id": 7, "name": "__debezium_unavailable_value"}, key={"id": 7}
+)
 OTHER = event("u", after={"id": 5, "name": "__debezium_unavailable_value"}, table="other")
 ENVELOPES = [
     *(one.json() for one in (INSERT, WIDE, CHANGE, DELETE, OTHER)),
@@ -38,6 +43,10 @@ ENVELOPES = [
     Message(INSERT.json().key, INSERT.json_with_schema().value),
     Message(INSERT.json_with_schema().key, (INSERT.json_with_schema().value or b"") + b"\n"),
     Message(INSERT.json().key, (INSERT.avro(REGISTRY).value or b"")[:-1]),
+    UNTOUCHED.json(),
+    UNTOUCHED.json_with_schema(),
+    event("c", after={"id": 2**40, "name": "a"}).json(),
+    event("d", before={"id": 1, "name": "gone"}).json(),
     event("t").json(),
     event("x", after={"id": 1, "name": "a"}).json(),
     event("c", after={"id": "text", "name": "a"}).json(),
@@ -64,11 +73,12 @@ FLATTENED = [
     Message(None, None),
 ]
 RULES = {"declared": TableDecoding(declared=COLUMNS), "learned": TableDecoding(learn=True), "typed": TableDecoding()}
+RULES["whole before"] = TableDecoding(declared=COLUMNS, before_images=True)
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("form", "sent"), [(EnvelopeForm.AUTO, ENVELOPES), (EnvelopeForm.FLATTENED, FLATTENED)])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(drawn=st.data())
 def test_any_cut_of_any_mixture_gives_every_record_the_same_fate(
     rule: str, form: EnvelopeForm, sent: list[Message], drawn: st.DataObject
@@ -77,10 +87,12 @@ def test_any_cut_of_any_mixture_gives_every_record_the_same_fate(
     numbers = drawn.draw(st.lists(st.integers(0, len(sent) - 1), min_size=1, max_size=12))
     cuts = drawn.draw(st.sets(st.integers(1, len(numbers))))
     bounds = sorted({0, len(numbers), *(cut for cut in cuts if cut < len(numbers))})
+    together = drawn.draw(st.sampled_from([1, 2, 3, 500]))
     decoder = Decoder(options, REGISTRY)
     fates: list[Any] = []
-    for start, stop in pairwise(bounds):
-        fates += _fates(decoder.decode(records(*(sent[number] for number in numbers[start:stop]))), stop - start)
+    with patch.object(json_layout, "_TOGETHER", together):
+        for start, stop in pairwise(bounds):
+            fates += _fates(decoder.decode(records(*(sent[number] for number in numbers[start:stop]))), stop - start)
     assert fates == [_fates(Decoder(options, REGISTRY).decode(records(sent[number])), 1)[0] for number in numbers]
 
 
