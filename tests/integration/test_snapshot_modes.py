@@ -126,17 +126,19 @@ def test_without_a_stream_the_mirror_stays_at_the_snapshot(
     assert only_table(made).status is TableStatus.LOADING
 
 
-@pytest.mark.parametrize("dialect", Dialect)
-def test_a_snapshot_at_every_start_rebuilds_the_table_every_time(
-    rig: Rig, bridge: MakeBridge, dialect: Dialect
-) -> None:
-    db, connector = started(rig, dialect, snapshot_mode="always")
+def loaded_and_left_behind(db: Database, connector: Connector, bridge: MakeBridge) -> Bridge:
+    """A bridge that has landed the first snapshot; the connector pauses, and the table has changed since."""
     connector.wait_streaming()
     made = bridge(landing_zone__release_wait="0s")
     made.run()
     assert shown(made) == BEFORE
     connector.pause()
     change(db)
+    return made
+
+
+def assert_a_second_snapshot_rebuilds(connector: Connector, made: Bridge) -> None:
+    """The connector, which goes on by this, sends all rows anew, and they alone are the mirror."""
     before = connector.sent()
     connector.resume()
     until(lambda: connector.sent() >= before + len(AFTER), "the second snapshot is sent")
@@ -145,6 +147,15 @@ def test_a_snapshot_at_every_start_rebuilds_the_table_every_time(
 
     assert shown(made) == AFTER
     assert (only_table(made).status, only_table(made).generation) == (TableStatus.LOADING, 2)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_a_snapshot_at_every_start_rebuilds_the_table_every_time(
+    rig: Rig, bridge: MakeBridge, dialect: Dialect
+) -> None:
+    db, connector = started(rig, dialect, snapshot_mode="always")
+    made = loaded_and_left_behind(db, connector, bridge)
+    assert_a_second_snapshot_rebuilds(connector, made)
 
 
 @pytest.mark.parametrize(("mode", "options"), [("when_needed", {}), ("configuration_based", ON_DATA_ERROR)])
@@ -154,33 +165,16 @@ def test_a_lost_replication_slot_makes_postgresqls_connector_send_a_second_snaps
     db = rig.postgres()
     create(db, Dialect.POSTGRESQL, [ORDERS], len(BEFORE))
     connector = rig.connect(db, snapshot_mode=mode, **options)
-    connector.wait_streaming()
-    made = bridge(landing_zone__release_wait="0s")
-    made.run()
-    assert shown(made) == BEFORE
-    connector.pause()
-    change(db)
+    made = loaded_and_left_behind(db, connector, bridge)
     db.drop_slot(connector.settings["slot.name"])
-    before = connector.sent()
-    connector.resume()
-    until(lambda: connector.sent() >= before + len(AFTER), "the second snapshot is sent")
-    connector.wait_caught_up()
-    made.run()
-
-    assert shown(made) == AFTER
-    assert (only_table(made).status, only_table(made).generation) == (TableStatus.LOADING, 2)
+    assert_a_second_snapshot_rebuilds(connector, made)
 
 
 def test_a_purged_log_ends_mariadbs_connector_and_the_snapshot_that_mends_it_rebuilds_the_table(
     rig: Rig, bridge: MakeBridge
 ) -> None:
     db, connector = started(rig, Dialect.MARIADB, snapshot_mode="when_needed")
-    connector.wait_streaming()
-    made = bridge(landing_zone__release_wait="0s")
-    made.run()
-    assert shown(made) == BEFORE
-    connector.pause()
-    change(db)
+    made = loaded_and_left_behind(db, connector, bridge)
     db.execute("FLUSH BINARY LOGS")
     file, _ = db.position()
 
@@ -201,15 +195,8 @@ def test_a_purged_log_ends_mariadbs_connector_and_the_snapshot_that_mends_it_reb
     [task] = (connector.status() or {})["tasks"]
     assert "Could not find GTID state requested by slave in any binlog files" in task["trace"]
 
-    before = connector.sent()
     connector.forget_offsets()
-    connector.resume()
-    until(lambda: connector.sent() >= before + len(AFTER), "the second snapshot is sent")
-    connector.wait_caught_up()
-    made.run()
-
-    assert shown(made) == AFTER
-    assert (only_table(made).status, only_table(made).generation) == (TableStatus.LOADING, 2)
+    assert_a_second_snapshot_rebuilds(connector, made)
 
 
 def test_a_lost_schema_history_ends_mariadbs_connector_and_recovery_goes_on_without_a_snapshot(
