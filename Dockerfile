@@ -95,7 +95,7 @@ RUN --mount=type=bind,source=docker/steps,target=/mnt \
     && /mnt/trim.sh /opt/cdc-bridge/venv /project \
     && install -D -m 755 /media/entrypoint.sh /project/opt/entrypoint.sh \
     && install -D -m 644 /media/healthcheck.py /project/opt/cdc-bridge/healthcheck.py \
-    && install -D -m 644 -t /project/opt/cdc-bridge/spark-conf /media/spark-conf/* \
+    && install -D -m 644 -t /project/opt/cdc-bridge/spark-conf /media/spark-conf/* streaming/driver/log4j2.xml \
     && /mnt/settle.sh "$began" "$SOURCE_DATE_EPOCH" /project
 
 

@@ -55,7 +55,7 @@ install-prometheus: ## Fetch the Prometheus that the tests of alerts and dashboa
 	@tests/monitoring/install.sh >/dev/null
 
 equivalence: $(INSTALLED) install-rig ## Compare mirror and database over a long random workload; prints the matrix
-	CDC_BRIDGE_EQUIVALENCE=long $(BIN)/python -m pytest tests/integration/test_equivalence.py -q -s
+	CDC_BRIDGE_EQUIVALENCE=long $(BIN)/python -m pytest tests/integration/test_equivalence.py tests/integration/test_equivalence_after_kills.py -q -s
 
 onelake: $(INSTALLED) ## Run the whole job on a hostile OneLake, for five seeds, zone and state there (20 minutes)
 	CDC_BRIDGE_ONELAKE=long $(BIN)/python -m pytest tests/integration/test_onelake_job.py -v

@@ -84,6 +84,8 @@ def source_options(settings: BridgeSettings) -> dict[str, str]:
         "failOnDataLoss": "true",
         "maxOffsetsPerTrigger": str(trigger.max_offsets),
         "groupIdPrefix": f"cdc-bridge-{settings.name}",
+        # That no broker answers is the bridge's to tell, and to wait for: Spark would try three times, a minute each.
+        "fetchOffset.numRetries": "1",
     }
     # Options of the Java client that the user has not set: a small batch must not wait for more records.
     defaults = {
@@ -91,6 +93,9 @@ def source_options(settings: BridgeSettings) -> dict[str, str]:
         "max.poll.records": "10000",
         "isolation.level": settings.kafka.isolation.value,
     }
+    if f"{SPARK_PREFIX}request.timeout.ms" not in chosen:
+        # Kafka's own for one request, and the least that its clients take for all requests of a call.
+        defaults["default.api.timeout.ms"] = "30000"
     for name, value in defaults.items():
         chosen.setdefault(f"{SPARK_PREFIX}{name}", value)
     if trigger.min_offsets is not None:

@@ -189,6 +189,7 @@ class TableResult(msgspec.Struct, frozen=True):
         filled: whether a value that the source did not send was taken from an earlier row.
         figures: what metrics count beside the ledger: ``unavailable.`` values by what took their place, and
             ``schema_changes.`` by kind.
+        seconds: what each :class:`~streaming.landing.steps.Step` of landing the table took.
     """
 
     table: str
@@ -202,6 +203,7 @@ class TableResult(msgspec.Struct, frozen=True):
     left_out: dict[str, int] = {}
     filled: bool = False
     figures: dict[str, int] = {}
+    seconds: dict[str, float] = {}
     notes: tuple[str, ...] = ()
 
 
@@ -215,6 +217,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
         runs: the connector runs that its records name, see :attr:`connectors.debezium.events.Decoded.runs`.
         ops: row events by operation (``create``, ``update``, ``delete``, ``read``, ``truncate``).
         oldest_ms, newest_ms: Kafka's timestamps of its records, milliseconds since 1970; 0 without any.
+        seconds: what each :class:`~streaming.landing.steps.Step` took, but for landing tables.
     """
 
     topic: str
@@ -229,6 +232,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
     ops: dict[str, int] = {}
     oldest_ms: int = 0
     newest_ms: int = 0
+    seconds: dict[str, float] = {}
 
 
 class Failure(msgspec.Struct, frozen=True):

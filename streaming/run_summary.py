@@ -49,7 +49,7 @@ class RunSummary:
         """Count a micro-batch or a chunk of a catch-up; a batch whose range held nothing new counts for nothing."""
         if report.version is None:
             return
-        self.batches += 1
+        self.batches += report.carried
         if not report.table:
             self.offsets += report.offsets
         self.files += len(report.files)

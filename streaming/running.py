@@ -154,11 +154,14 @@ def batch_text(report: BatchReport) -> str:
     rows = sum(count for file in report.files.values() for count in file.rows.values())
     size = sum(file.bytes for file in report.files.values())
     parked = f"; parked: {', '.join(f'{name} ({stop.reason})' for name, stop in report.stops.items())}"
+    stopped = parked if report.stops else ""
+    if not report.carried:
+        return f"version {report.version}: what the source's catalog has shown{stopped}"
     beside = f"{report.table} catches up, " if report.table else ""
     return (
         f"version {report.version}: {beside}{count_text(report.offsets, 'offset')} -> {count_text(rows, 'row')} in "
         f"{count_text(len(report.files), 'file')}, {size_text(size)}, {report.seconds:.1f} s"
-        f"{parked if report.stops else ''}"
+        f"{stopped}"
     )
 
 

@@ -32,7 +32,8 @@ is a problem.
   counts as not set.
 - **Secrets** are best given through the environment or as a `*_file`, a mounted file whose content without the line end
   is the secret. They are never printed, logged or passed as a process argument.
-- **Durations** carry their units: `500ms`, `30s`, `5m`, `1h30m`, `2d`. **Sizes** too: `512MiB`, `2GiB`.
+- **Durations** carry their units: `500ms`, `30s`, `5m`, `1h30m`, `2d`. **Sizes** too: `512MiB`, `2GiB`; a number
+  alone, not quoted, is bytes.
 - **Globs** are shell patterns (`*`, `?`, `[a-z]`) compared with case. A table's name is `schema.table`,
   `database.table` where the source has no schemas, or `database.schema.table`.
 """

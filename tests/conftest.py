@@ -69,7 +69,9 @@ def spark_jars() -> Iterator[list[Path]]:
 @pytest.fixture
 def spark(spark_jars: list[Path]) -> SparkSession:
     """The session of this process; where a test has stopped it, the next one gets a new one."""
-    return spark_session(settings(spark__master="local[2]", spark__conf=QUICK_START), spark_jars)
+    return spark_session(
+        settings(spark__master="local[2]", spark__driver_memory="2GiB", spark__conf=QUICK_START), spark_jars
+    )
 
 
 @pytest.fixture

@@ -36,7 +36,9 @@ DOCUMENT_FIELDS = (
 )
 """Columns of a MongoDB collection: the key's ``id`` and the document, both Extended JSON text."""
 
+# Somebody who writes another schema into every record must not fill the memory.
 _KEPT_LAYOUTS = 4096
+_KEPT_COLUMNS = 100_000
 
 Layout = EnvelopeLayout | FlattenedLayout
 
@@ -58,6 +60,7 @@ class JsonCodec:
         self._options = options
         self._embedded = EmbeddedSchemas()
         self._layouts: dict[object, Layout | SkipReason | Rejection | None] = {}
+        self._columns = 0
         self._latest: dict[tuple[str, EmbeddedSchema | None], Origin] = {}
         self._numeric: set[object] = set()
 
@@ -168,17 +171,30 @@ class JsonCodec:
     ) -> Layout | SkipReason | Rejection | None:
         """How records of the origin are decoded, the verdict on all of them, or ``None`` to learn their columns."""
         numeric = numeric or (part.topic, part.schema, origin) in self._numeric
-        identity = (part.topic, part.schema, origin, keys.all_names(), numeric)
+        fields = self._fields(part, origin)
+        # Of what keys name, only columns make a difference; the rest may be anything.
+        key = keys.all_names().intersection(field.name for field in fields)
+        identity = (part.topic, part.schema, origin, key, numeric)
         if identity not in self._layouts:
-            if len(self._layouts) >= _KEPT_LAYOUTS:
+            if len(self._layouts) >= _KEPT_LAYOUTS or self._columns + len(fields) > _KEPT_COLUMNS:
                 self._layouts.clear()
                 self._latest.clear()
                 self._numeric.clear()
-            self._layouts[identity] = self._new_layout(part, origin, keys, numeric)
+                self._columns = 0
+            self._layouts[identity] = self._new_layout(part, origin, fields, key, numeric)
+            self._columns += len(fields)
         return self._layouts[identity]
 
+    def _fields(self, part: _Part, origin: Origin) -> tuple[Field, ...]:
+        """The columns by the records' own schema, or as declared; none where they are learned, or are documents."""
+        if part.schema is not None:
+            record = part.schema.record
+            return record.row_fields if origin.form is RecordForm.ENVELOPE else record.fields
+        decoding = self._options.rules.decoding_for(origin.table)
+        return () if decoding is None or _holds_documents(origin) else decoding.declared
+
     def _new_layout(
-        self, part: _Part, origin: Origin, keys: RecordKeys, numeric: bool
+        self, part: _Part, origin: Origin, fields: tuple[Field, ...], key: frozenset[str], numeric: bool
     ) -> Layout | SkipReason | Rejection | None:
         options = self._options
         if options.is_signal_table(origin.table):
@@ -188,16 +204,10 @@ class JsonCodec:
             return SkipReason.EXCLUDED_TABLE
         names: frozenset[str] = frozenset()
         if part.schema is not None:
-            record = part.schema.record
-            fields = record.row_fields if origin.form is RecordForm.ENVELOPE else record.fields
             names = frozenset(field.name for field in part.schema.record.root.children)
-        elif origin.form is RecordForm.ENVELOPE and origin.connector == "mongodb":
-            fields = ()
-        elif decoding.declared:
-            fields = decoding.declared
-        elif decoding.learn:
-            return None
-        else:
+        elif not fields and not _holds_documents(origin):
+            if decoding.learn:
+                return None
             return Rejection(
                 BadReason.NO_COLUMN_TYPES,
                 f"JSON without a schema carries no types; declare the columns of {origin.table} in the settings, "
@@ -206,13 +216,12 @@ class JsonCodec:
         try:
             match origin.form:
                 case RecordForm.ENVELOPE:
-                    documents = origin.connector == "mongodb"
                     return EnvelopeLayout(
                         origin,
                         fields,
-                        keys.all_names() | set(decoding.keys),
+                        key | set(decoding.keys),
                         fixed_connector=options.connector != "auto",
-                        documents=documents,
+                        documents=_holds_documents(origin),
                         numeric_decimals=numeric,
                     )
                 case RecordForm.FLATTENED:
@@ -236,6 +245,10 @@ def _why(decode: Callable[[bytes], Any], body: bytes) -> Rejection:
     except DECODE_ERRORS as error:
         return rejection(body, error)
     return Rejection(BadReason.TYPE_MISMATCH, "the record's source block contradicts its own table")
+
+
+def _holds_documents(origin: Origin) -> bool:
+    return origin.form is RecordForm.ENVELOPE and origin.connector == "mongodb"
 
 
 def _has_decimals(fields: tuple[Field, ...]) -> bool:

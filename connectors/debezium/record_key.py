@@ -33,7 +33,9 @@ from connectors.json_errors import DECODE_ERRORS
 NO_KEY = -1
 UNREADABLE = -2
 
+# Somebody who gives every key other fields, or very many, must not fill the memory.
 _KEPT_SHAPES = 4096
+_KEPT_FIELDS = 100_000
 
 ReadColumn = Callable[[list[bytes], Field], Physical]
 ReadPlain = Callable[[list[bytes]], list[dict[str, Any]]]
@@ -108,8 +110,9 @@ class KeyReader:
         self._avro = readers
         self._embedded = EmbeddedSchemas()
         self._shapes: dict[object, KeyShape] = {}
+        self._fields = 0
         self._latest: dict[str, tuple[str, ...]] = {}
-        self._strict: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
+        self._strict: dict[tuple[str, ...], Callable[[bytes], Any] | None] = {}
 
     def read(self, topic: str, keys: list[bytes | None], framed: Framed) -> RecordKeys:
         """The keys of one batch of one topic.
@@ -124,11 +127,6 @@ class KeyReader:
             usual = self._usual(topic, [key for key in keys if key is not None])
             if usual is not None:
                 return usual
-        if len(self._shapes) > _KEPT_SHAPES:
-            # Somebody who gives every key other fields must not fill the memory.
-            self._shapes.clear()
-            self._strict.clear()
-            self._latest.clear()
         places: dict[KeyShape, int] = {}
         shape_of = np.full(len(keys), NO_KEY, dtype=np.int64)
         bodies: list[bytes | None] = [None] * len(keys)
@@ -169,7 +167,12 @@ class KeyReader:
         names = self._latest.get(topic)
         if names is None:
             return None
+        # Made for the keys of a whole batch only: a type takes far more memory than the names that it is made of.
+        if names not in self._strict:
+            self._strict[names] = _exactly(names)
         decode = self._strict[names]
+        if decode is None:
+            return None
         try:
             deque(map(decode, present), maxlen=0)
         except DECODE_ERRORS:
@@ -189,30 +192,29 @@ class KeyReader:
             names = tuple(_OBJECT.decode(body))
         except DECODE_ERRORS as error:
             return Rejection(BadReason.BAD_KEY, f"the key is not a JSON object: {rejection(body, error).detail}")
-        if names not in self._shapes:
-            strict = _exactly(names)
-            if strict is not None:
-                self._strict[names] = strict
-            self._shapes[names] = KeyShape(names, None, _read_json, _plain_json)
-        if b"schema" not in body and names in self._strict:
+        shape = self._shapes.get(names) or self._keep(names, KeyShape(names, None, _read_json, _plain_json))
+        if b"schema" not in body:
             self._latest[topic] = names
-        return self._shapes[names], body
+        return shape, body
 
     def _avro_shape(self, schema_id: SchemaId) -> KeyShape | Rejection:
         reader = self._avro.reader(schema_id)
         if isinstance(reader, Rejection):
             return Rejection(reader.reason, f"the key: {reader.detail}")
         shape = self._shapes.get(reader)
-        if shape is None:
-            fields = reader.record.fields
-            shape = self._shapes[reader] = KeyShape(_names(fields), fields, _avro_columns(reader), _avro_plain(reader))
-        return shape
+        return shape or self._keep(reader, _typed(reader.record, _avro_columns(reader), _avro_plain(reader)))
 
     def _typed_shape(self, identity: object, record: RecordSchema) -> KeyShape:
-        shape = self._shapes.get(identity)
-        if shape is None:
-            fields = record.fields
-            shape = self._shapes[identity] = KeyShape(_names(fields), fields, _read_json, _plain_json)
+        return self._shapes.get(identity) or self._keep(identity, _typed(record, _read_json, _plain_json))
+
+    def _keep(self, identity: object, shape: KeyShape) -> KeyShape:
+        if len(self._shapes) >= _KEPT_SHAPES or self._fields + len(shape.names) > _KEPT_FIELDS:
+            self._shapes.clear()
+            self._strict.clear()
+            self._latest.clear()
+            self._fields = 0
+        self._shapes[identity] = shape
+        self._fields += len(shape.names)
         return shape
 
 
@@ -237,8 +239,8 @@ def _exactly(names: tuple[str, ...]) -> Callable[[bytes], Any] | None:
     return msgspec.json.Decoder(key).decode
 
 
-def _names(fields: tuple[Field, ...]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields)
+def _typed(record: RecordSchema, read: ReadColumn, plain: ReadPlain) -> KeyShape:
+    return KeyShape(tuple(field.name for field in record.fields), record.fields, read, plain)
 
 
 def _read_json(bodies: list[bytes], field: Field) -> Physical:

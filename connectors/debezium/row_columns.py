@@ -83,7 +83,7 @@ class RowReader:
         hidden = self._ops == Op.TRUNCATE if self._decoding.before_images else self._without_row
         blank = pa.array(hidden) if (hidden & self._group.after.present).any() else None
         for column in self._fields:
-            if self._group.documents and column.name == "_id":
+            if self._is_document_id(column):
                 values = self._document_ids(column)
             else:
                 values = self._pinned(self._available(column), column, np.arange(len(self._ops)))
@@ -139,21 +139,20 @@ class RowReader:
         Nothing is not a value: a partial before image has it for a column that cannot be null (Debezium,
         ``JdbcValueConverters``), and what is stored apart from its row is never empty.
         """
-        physical = self._group.after.column(column)
-        mask = self._batch.placeholder.mask(physical.values, column)
-        if mask is None:
+        physical, held = self._sent[column.name]
+        if held is None:
             return physical
-        gone = mask & self._without_row
-        mask &= ~self._without_row
-        places = np.flatnonzero(mask)
-        before = self._group.before.select(places).column(column)
-        still = self._batch.placeholder.mask(before.values, column)
-        real = _told(before.values)
+        gone = held & self._without_row
+        mask = held & ~self._without_row
+        places, images = self._rows_before_gaps
+        before = images.column(column).values
+        still = self._batch.placeholder.mask(before, column)
+        real = _told(before) & mask[places]
         if still is not None:
             real &= ~still
         source = np.full(len(mask), -1, dtype=np.int64)
         source[places[real]] = np.flatnonzero(real)
-        filled = before.values.take(pa.array(source, mask=source < 0))
+        filled = before.take(pa.array(source, mask=source < 0))
         missing = mask.copy()
         missing[places[real]] = False
         self._found.from_before += int(real.sum())
@@ -163,6 +162,32 @@ class RowReader:
         if gone.any():
             values = pc.if_else(pa.array(gone), pa.scalar(None, values.type), values)
         return Physical(values, physical.bad)
+
+    @cached_property
+    def _sent(self) -> dict[str, tuple[Physical, Bools | None]]:
+        """Each column of the after images, and where it holds the placeholder; not the ``_id`` of documents."""
+        sent: dict[str, tuple[Physical, Bools | None]] = {}
+        for column in self._fields:
+            if not self._is_document_id(column):
+                physical = self._group.after.column(column)
+                sent[column.name] = physical, self._batch.placeholder.mask(physical.values, column)
+        return sent
+
+    @cached_property
+    def _rows_before_gaps(self) -> tuple[Int64s, Images]:
+        """The events of which any column holds the placeholder and that have a before image, and those images.
+
+        Selected for all columns together: images that are decoded only when asked for are so once, not once a column.
+        """
+        gaps = np.zeros(len(self._ops), dtype=np.bool_)
+        for _, held in self._sent.values():
+            if held is not None:
+                gaps |= held
+        places = np.flatnonzero(gaps & ~self._without_row & self._group.before.present)
+        return places, self._group.before.select(places)
+
+    def _is_document_id(self, column: Field) -> bool:
+        return self._group.documents and column.name == "_id"
 
     def _before(self, images: Images, column: Field, places: Int64s) -> pa.Array:
         """The column before the events at ``places``; null where the source did not send the value."""

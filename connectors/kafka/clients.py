@@ -7,6 +7,7 @@ callback. So each client keeps the last error that it was told of.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -33,6 +34,16 @@ class _LibrdkafkaLog:
 
 _log = logging.getLogger(__name__)
 _TLS_REFUSALS = ("ssl/tls alert", "certificate verify failed")
+_WITHOUT_TOKEN = re.compile(r"Failed to acquire SASL OAUTHBEARER token: (?P<why>.*)", re.DOTALL)
+# What curl says where nobody answered; whoever refuses a client says so in JSON (RFC 6749, section 5.2).
+_NO_ANSWER = (
+    "Could not resolve host",
+    "Could not connect",
+    "Failed to connect",
+    "Connection reset",
+    "Empty reply",
+    "timed out",
+)
 _ACCESS = frozenset(
     {
         KafkaError._AUTHENTICATION,
@@ -148,6 +159,14 @@ class Connection:
                 remedy=CHECK_ACCESS,
                 **where,
             )
+        unserved = next((one for one in (error, self._told) if one is not None and _is_unserved(one)), None)
+        if unserved is not None:
+            return BrokerUnavailableError(
+                f"nobody gave a token for Kafka while {doing}: {unserved.str()}",
+                remedy="check that kafka.security.oauth.token_url is right, and that its host can be reached from "
+                "here: name, network, proxy",
+                **where,
+            )
         said = self._told.str() if self._told is not None else str(error.str() if error is not None else problem)
         if error is None or error.code() in _UNAVAILABLE or error.retriable():
             return BrokerUnavailableError(
@@ -179,7 +198,15 @@ class Connection:
         )
 
 
+def _is_unserved(error: KafkaError) -> bool:
+    """Whether the host that gives tokens did not answer; the error's code is that of a refusal all the same."""
+    found = _WITHOUT_TOKEN.match(error.str())
+    return found is not None and found["why"][:1] != "{" and any(sign in found["why"] for sign in _NO_ANSWER)
+
+
 def _is_access(error: KafkaError) -> bool:
+    if _is_unserved(error):
+        return False
     # A refused certificate, the client's by a TLS alert or the broker's here, may come as a transport failure.
     return error.code() in _ACCESS or any(refusal in error.str() for refusal in _TLS_REFUSALS)
 

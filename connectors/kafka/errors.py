@@ -6,7 +6,7 @@ from connectors.errors import BridgeError, Terminal, Transient
 
 
 class BrokerUnavailableError(Transient):
-    """No broker answered in time, or the answer was that it cannot now."""
+    """No broker, or host that gives tokens for it, answered in time, or the answer was that it cannot now."""
 
 
 class KafkaAccessError(Terminal):

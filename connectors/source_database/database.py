@@ -89,6 +89,9 @@ def _engine(location: DatabaseLocation) -> sa.Engine:
                 "options": _POSTGRES_SESSION,
                 **_TCP,
             }
+            if location.request_timeout:
+                bound = round(location.request_timeout * 1000)
+                arguments |= {"options": f"{_POSTGRES_SESSION} -c statement_timeout={bound}", "tcp_user_timeout": bound}
             if location.ca_file is not None:
                 arguments |= {"sslmode": "verify-full", "sslrootcert": location.ca_file}
             options = {"use_native_hstore": False}

@@ -35,6 +35,8 @@ class DatabaseLocation:
     Attributes:
         ca_file: PEM file with certificate authorities; when set, the server's certificate and host name are verified.
         connect_timeout: seconds.
+        request_timeout: seconds that PostgreSQL may take for a statement, and the network for what is under way; 0 sets
+            no bound.
         application_name: by which the database's own tools show the connection.
     """
 
@@ -46,6 +48,7 @@ class DatabaseLocation:
     password: str | None = field(default=None, repr=False)
     ca_file: str | None = None
     connect_timeout: float = CONNECT_SECONDS
+    request_timeout: float = 0.0
     application_name: str = APPLICATION_NAME
 
     @property

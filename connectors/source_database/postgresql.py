@@ -108,6 +108,11 @@ def database_name(database: SourceDatabase) -> str:
     return str(database.query("SELECT current_database() AS name")[0]["name"])
 
 
+def is_standby(database: SourceDatabase) -> bool:
+    """Whether the server replays the log of another one."""
+    return bool(database.query("SELECT pg_is_in_recovery() AS standby")[0]["standby"])
+
+
 def replicated_tables(database: SourceDatabase, tables: Sequence[DatabaseTable]) -> tuple[ReplicatedTable, ...]:
     """Those of the tables that exist, by name."""
     rows = database.query(_TABLES, schemas=[table.schema for table in tables], names=[table.name for table in tables])

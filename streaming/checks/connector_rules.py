@@ -192,6 +192,13 @@ def _signals(config: Config, expected: Expectations) -> Iterator[Check]:
                 f"{expected.signal_table}: signals would not be heard",
                 "let signal.enabled.channels contain source, and let both name one table",
             )
+    asked = expected.signal_topic is not None or expected.signal_table is not None
+    if asked and expected.notifications_topic is None:
+        yield warning(
+            _subject("notification.sink.topic.name"),
+            "source.notifications_topic is not set: nobody could see the end of a snapshot, so none fills a table",
+            "set both to one topic, and let notification.enabled.channels contain sink",
+        )
     if expected.notifications_topic is not None:
         topic = config.get("notification.sink.topic.name", "not set")
         if "sink" not in _names(config, "notification.enabled.channels", "") or topic != expected.notifications_topic:

@@ -13,7 +13,7 @@ from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.database import SourceDatabase
 from connectors.source_database.kafka_connect import ConnectApi
 from connectors.source_database.location import DatabaseKind
-from streaming.checks.check import Check, failed, ok
+from streaming.checks.check import Check, failed, ok, warning
 from streaming.checks.connector import check_connector
 from streaming.checks.connector_rules import Expectations
 from streaming.checks.patience import patiently
@@ -22,6 +22,7 @@ from streaming.checks.source_postgresql import Captured, check_postgresql
 from streaming.plan import JobOptions
 from streaming.policies import OnTruncate, OnUnavailable
 from streaming.settings import BridgeSettings
+from streaming.settings.format import Connector
 from streaming.settings.tables import SchemaOrigin
 from streaming.source_options import connect_location, database_location
 from streaming.sources import sources_of
@@ -51,7 +52,7 @@ def check_source(
     else:
         config = yield from check_connector(ConnectApi(where), expectations(settings, present, state))
     if location is None:
-        yield ok("source database", "not looked at: source.database is not set")
+        yield _without_database(settings, config)
         return
     database = SourceDatabase(location)
     try:
@@ -64,6 +65,18 @@ def check_source(
             yield from check_mysql(database)
     except BridgeError as error:
         yield failed("source database", error)
+
+
+def _without_database(settings: BridgeSettings, config: Mapping[str, str] | None) -> Check:
+    """Nothing but the catalog tells of a table that is dropped and made again in PostgreSQL."""
+    connector = "" if config is None else config.get("connector.class", "")
+    if settings.connector is not Connector.POSTGRESQL and not connector.endswith(".PostgresConnector"):
+        return ok("source database", "not looked at: source.database is not set")
+    return warning(
+        "source database",
+        "not looked at: source.database is not set, so tables that are dropped, made again or renamed go unnoticed",
+        "set source.database, with a user that may only read",
+    )
 
 
 def expectations(

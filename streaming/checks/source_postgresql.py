@@ -12,6 +12,7 @@ from connectors.source_database.postgresql import (
     PublishedTable,
     ReplicaIdentity,
     ReplicatedTable,
+    is_standby,
     publications,
     replicated_tables,
     setting,
@@ -59,6 +60,7 @@ def check_postgresql(
         BridgeError: the database cannot be asked.
     """
     yield check_wal_level(patiently("wal_level", lambda: setting(database, "wal_level")))
+    yield check_dropped(standby=patiently("standby", lambda: is_standby(database)))
     slot = None if config is None else config.get("slot.name", DEFAULT_SLOT)
     yield from check_slots(patiently("replication slots", lambda: replication_slots(database)), slot)
     publication = None if config is None else config.get("publication.name", DEFAULT_PUBLICATION)
@@ -83,6 +85,22 @@ def check_wal_level(level: str) -> Check:
         f"is {level}: no change can be read from the log",
         "set wal_level = logical in postgresql.conf and restart the server",
     )
+
+
+def check_dropped(*, standby: bool) -> Check:
+    """Whether the running bridge can see tables that are dropped, made again or renamed.
+
+    Args:
+        standby: the database replays the log of another server.
+    """
+    subject = "dropped and renamed tables"
+    if standby:
+        return warning(
+            subject,
+            "go unnoticed: the database is a standby, which cannot tell where in the log a table was dropped",
+            "let source.database.url lead to the primary",
+        )
+    return ok(subject, "are seen by a bridge that runs: it looks into the catalog now and then")
 
 
 def check_slots(slots: Sequence[ReplicationSlot], name: str | None) -> Iterator[Check]:

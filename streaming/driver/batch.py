@@ -61,6 +61,11 @@ class BatchReport:
     table: str = ""
     figures: BatchFigures = field(default_factory=BatchFigures)
 
+    @property
+    def carried(self) -> bool:
+        """Whether it carried records; a version that did not records what the source's catalog has shown."""
+        return bool(self.offsets or self.files)
+
 
 def run_batch(
     planned: Planned,

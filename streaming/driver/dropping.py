@@ -1,4 +1,4 @@
-"""What the driver makes of a batch's schema-change records: tables dropped at the source, and names nobody knows.
+"""What the driver makes of tables dropped at the source, and of a batch's schema-change records.
 
 A drop is one record in a topic of its own, and the table's events are in others, so no task sees both. The driver finds
 drops in what the tasks report, and where the table has events in the same batch, the batch runs once more with the
@@ -28,7 +28,7 @@ from connectors.landing_zone.ledger.state import (
 from streaming.driver.assemble import NAME_COLLISION
 from streaming.driver.publishing import ZONE_REASON
 from streaming.driver.resuming import Resume, stopped
-from streaming.landing.source_drop import NOWHERE, drop_of, place, reached
+from streaming.landing.source_drop import drop_of, has_landed_behind, place
 from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnTruncate, TableMode
@@ -39,6 +39,10 @@ Drops = Mapping[Source, Dropped]
 
 _ONLY_BY_A_PERSON = (NAME_COLLISION, StopReason.TOPIC_RECREATED, UNPROVEN, NOT_ADOPTED)
 _AT_REST = (TableStatus.LOADING, TableStatus.STREAMING, TableStatus.PARKED)
+_TOLD_BY_TOPIC = (
+    "the source dropped the table and made it again, which the schema-change topic told only after events of the new "
+    "table had landed"
+)
 
 
 def drops_in(results: Results, state: LedgerState) -> Drops:
@@ -52,13 +56,13 @@ def drops_in(results: Results, state: LedgerState) -> Drops:
     """
     tables = {result.state.source: msgspec.structs.replace(result.state, dropped=None) for result in results.tables}
     tables |= {table.source: table for table in state.tables.values()}
-    recorded = {table.source: reached(table) for table in state.tables.values()}
+    recorded = {table.source: table for table in state.tables.values()}
     found: dict[Source, Dropped] = {}
     for source, changes in _changes(results).items():
         table = tables.get(source)
         dropped = None if table is None or table.sources else drop_of(table, changes)
         if dropped is not None:
-            late = recorded.get(source, NOWHERE) > place(dropped)
+            late = source in recorded and has_landed_behind(recorded[source], dropped)
             found[source] = msgspec.structs.replace(dropped, back=late)
     return found
 
@@ -76,15 +80,30 @@ def record_drops(
     names = {table.source: name for name, table in {**before.tables, **tables}.items()}
     for source, dropped in drops.items():
         name = names.get(source)
-        if name is None:
-            continue
-        table = tables.get(name) or before.tables[name]
-        options = job.options_for(SourceTable(*source))
-        resume = _beginning_anew(table, before, planned)
-        tables[name] = (
-            _told_late(table, dropped, options, resume) if dropped.back else _dropped(table, dropped, options, resume)
-        )
+        if name is not None:
+            tables[name] = with_drop(tables.get(name) or before.tables[name], dropped, before, planned, job)
     return replace(draft, tables=tables)
+
+
+def with_drop(
+    table: TableState,
+    dropped: Dropped,
+    before: LedgerState,
+    planned: Mapping[str, PlannedTopic],
+    job: JobOptions,
+    told: str = _TOLD_BY_TOPIC,
+) -> TableState:
+    """The table after it was dropped at the source, as its policies say.
+
+    Args:
+        before: what the ledger knows before the batch, or now between two batches; planned: the batch's ranges.
+        told: of a drop that is ``back`` already, what shows it how late; for people.
+    """
+    options = job.options_for(SourceTable(*table.source))
+    resume = _beginning_anew(table, before, planned)
+    if dropped.back:
+        return _told_late(table, dropped, options, resume, told)
+    return _dropped(table, dropped, options, resume)
 
 
 def change_notes(results: Results, before: LedgerState) -> list[str]:
@@ -175,26 +194,28 @@ def _stands_for_its_own_reason(table: TableState) -> bool:
     )
 
 
-def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resume: Resume) -> TableState:
+def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resume: Resume, told: str) -> TableState:
     """The table when the drop was told of too late: rows of the table that is gone may be among those that stayed.
 
     A rebuild that is still to remove the folder keeps none of them, nor does one that a person has postponed. One that
-    has landed rows since would end with them among its own, so the table stops there, too.
+    has landed rows since would end with them among its own, so the table stops there, too. A table whose events have no
+    positions is gone for all that is known, so nobody is asked for its rows.
     """
     table = msgspec.structs.replace(table, dropped=dropped, tainted=True)
     kept = options.on_truncate is OnTruncate.IGNORE or options.mode is TableMode.HISTORY
     goes = table.status is TableStatus.DELETING
     postponed = table.parked is not None and table.parked.postponed is not None
-    if kept or goes or postponed or table.sequence == 0 or _stands_for_its_own_reason(table):
+    # What the catalog shows may come before the old table's rows do.
+    nothing = table.sequence == 0 and not dropped.by_lsn
+    if kept or goes or postponed or nothing or _stands_for_its_own_reason(table):
         return table
     return stopped(
         table,
         resume,
         reason="recreated",
-        message="the source dropped the table and made it again, which the schema-change topic told only after events "
-        "of the new table had landed, so mirrored rows may be of the table that is gone",
+        message=f"{told}, so mirrored rows may be of the table that is gone",
         remedy="`cdc-bridge resync CONFIG TABLE`; or, if the rows may stay, `cdc-bridge resume CONFIG TABLE`",
-        rebuild=RebuildKind.SNAPSHOT if _rebuilt_when_told_late(table, options) else None,
+        rebuild=RebuildKind.SNAPSHOT if any(place(dropped)) and _rebuilt_when_told_late(table, options) else None,
     )
 
 

@@ -75,7 +75,7 @@ def spark_properties(settings: BridgeSettings, jars: Sequence[Path]) -> dict[str
         "spark.driver.memory": f"{spark.driver_memory >> 20}m",
         "spark.ui.enabled": str(spark.ui).lower(),
         _DRIVER_JAVA_OPTIONS: _driver_java_options(settings),
-        _EXECUTOR_JAVA_OPTIONS: "-Xss16m",
+        _EXECUTOR_JAVA_OPTIONS: f"-Xss16m {_log_options(settings)}",
         **_FIXED,
         **_by_version(pyspark.__version__),
     }
@@ -103,13 +103,17 @@ def visible(properties: dict[str, str], settings: BridgeSettings) -> dict[str, s
 
 def _driver_java_options(settings: BridgeSettings) -> str:
     configuration = (Path(__file__).parent / "log4j2.xml").as_uri()
-    layout = {LogFormat.TEXT: "text", LogFormat.JSON: "json"}[settings.log.format]
-    level = _SPARK_LOG_LEVELS[settings.log.level]
     # 16 MB stacks: plans of wide schemas recurse deeply, and so does stopping a query inside a batch.
-    return (
-        f"-Xss16m -Dlog4j2.configurationFile={configuration}"
-        f" -Dcdc.bridge.log.format={layout} -Dcdc.bridge.log.level={level}"
-    )
+    return f"-Xss16m -Dlog4j2.configurationFile={configuration} {_log_options(settings)}"
+
+
+def _log_options(settings: BridgeSettings) -> str:
+    """What the log's configuration asks for; the image's executors have the same one."""
+    layout = {LogFormat.TEXT: "text", LogFormat.JSON: "json"}[settings.log.format]
+    options = f"-Dcdc.bridge.log.format={layout} -Dcdc.bridge.log.level={_SPARK_LOG_LEVELS[settings.log.level]}"
+    if settings.log.level is LogLevel.DEBUG:
+        options += " -Dcdc.bridge.log.trace=full -Dcdc.bridge.log.traces=true"
+    return options
 
 
 def _by_version(version: str) -> dict[str, str]:

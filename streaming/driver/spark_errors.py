@@ -12,13 +12,16 @@ from pyspark.errors import PySparkException
 
 from connectors.errors import Terminal, Transient
 from connectors.kafka.clients import CHECK_ACCESS
-from connectors.kafka.errors import KafkaAccessError
+from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
 
 LONGEST_CAUSE = 500
 """Characters of Spark's report that an error repeats."""
 
 # SaslAuthenticationException, TopicAuthorizationException, GroupAuthorizationException, ...
 _REFUSED = re.compile(r"org\.apache\.kafka\.common\.errors\.\w*Auth\w*Exception: (.+)")
+_AWAY = re.compile(
+    r"org\.apache\.kafka\.common\.errors\.(?:Timeout|Disconnect|Network|BrokerNotAvailable)\w*Exception: (.+)"
+)
 
 
 class QueryFailedError(Transient):
@@ -36,6 +39,7 @@ def spark_errors() -> Iterator[None]:
     Raises:
         QueryFailedError: Spark failed, for a reason of its own or a worker's.
         KafkaAccessError: Kafka refuses Spark's client.
+        BrokerUnavailableError: no broker answers it.
     """
     try:
         yield
@@ -62,11 +66,18 @@ def spark_start_errors(master: str) -> Iterator[None]:
         ) from error
 
 
-def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError:
+def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError | BrokerUnavailableError:
     """The error of ours for one of Spark's; a refusal by Kafka is one for good, which no new start would pass."""
     refused = _REFUSED.search(str(error))
     if refused is not None:
         return KafkaAccessError(f"Kafka refuses Spark access: {refused[1][:LONGEST_CAUSE]}", remedy=CHECK_ACCESS)
+    away = _AWAY.search(str(error))
+    if away is not None:
+        return BrokerUnavailableError(
+            f"no Kafka broker answers Spark's query: {away[1][:LONGEST_CAUSE]}",
+            remedy="nothing: the job starts again by itself, as soon as a broker answers, and goes on where the ledger "
+            "ends; check the brokers and the network if this goes on",
+        )
     return QueryFailedError(
         f"Spark's query ended: {cause_of(str(error)) or type(error).__name__}",
         remedy="look at the lines above for Spark's own report; the job starts again by itself and goes on where the "

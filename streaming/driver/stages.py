@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from streaming.landing.steps import added
 from streaming.plan import PartitionResult
 from streaming.task.results import Results
 
@@ -51,6 +52,7 @@ class BatchFigures:
 
     Attributes:
         stages: seconds per stage.
+        steps: seconds per step of the tasks of the attempt that was committed, all of them together.
         counters: what its version adds to the ledger's totals, and what its tables count beside them.
         partitions: what became of each partition's records; none where the stream has counted them before.
     """
@@ -58,11 +60,13 @@ class BatchFigures:
     stages: Mapping[Stage, float] = field(default_factory=dict)
     counters: Mapping[str, int] = field(default_factory=dict)
     partitions: tuple[PartitionResult, ...] = ()
+    steps: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, stages: Stages, counters: Mapping[str, int], results: Results) -> BatchFigures:
         """The figures of the attempt that was committed, and the time of all attempts."""
-        return cls(dict(stages.seconds), _counted(counters, results), results.partitions)
+        steps = added(*(each.seconds for each in results.partitions), *(each.seconds for each in results.tables))
+        return cls(dict(stages.seconds), _counted(counters, results), results.partitions, steps)
 
     @classmethod
     def beside(cls, counters: Mapping[str, int], results: Results) -> BatchFigures:

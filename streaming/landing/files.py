@@ -26,6 +26,7 @@ from connectors.landing_zone.storage.protocol import Storage
 from streaming.landing.places import place_of, places
 from streaming.landing.rows import Int32s, OrderedRows
 from streaming.landing.shaping.compaction import copy_last_states
+from streaming.landing.steps import Step, Steps
 from streaming.plan import BatchPlan, TableOptions
 from streaming.policies import FileFormat
 
@@ -64,11 +65,12 @@ class TableFile:
         compacted: rows that :meth:`keep_last_states` has left out.
     """
 
-    def __init__(self, writer: LandingFileWriter, staged: str, another: Another) -> None:
+    def __init__(self, writer: LandingFileWriter, staged: str, another: Another, steps: Steps) -> None:
         self.compacted = 0
         self._writer = writer
         self._staged = staged
         self._another = another
+        self._steps = steps
         self._ranges: dict[str, dict[int, tuple[int, int]]] = {}
 
     @staticmethod
@@ -78,6 +80,7 @@ class TableFile:
         options: TableOptions,
         state: TableState,
         schema: PinnedSchema,
+        steps: Steps,
         *,
         marked: bool,
     ) -> TableFile:
@@ -88,7 +91,9 @@ class TableFile:
         path = storage.work_folder(staged) / staged.rsplit("/", 1)[-1]
         writer = _writer(path, schema, plan, options, marked=marked)
         beside = path.with_name(f"last-states-{path.name}")
-        return TableFile(writer, staged, lambda schema, marked: _writer(beside, schema, plan, options, marked=marked))
+        return TableFile(
+            writer, staged, lambda schema, marked: _writer(beside, schema, plan, options, marked=marked), steps
+        )
 
     def prepare(self, schema: PinnedSchema, marker: RowMarker, *, marked: bool) -> None:
         """Add columns and markers to what is written, if the next rows bring them; ``marker`` is for rows so far."""
@@ -101,7 +106,8 @@ class TableFile:
         """Append rows; ``events`` are those that they come from."""
         if markers is None and self._writer.marked:
             markers = np.full(rows.num_rows, RowMarker.UPSERT, np.int32)
-        self._writer.write(rows, markers)
+        with self._steps.measured(Step.ENCODE):
+            self._writer.write(rows, markers)
         numbers = places(events)
         for number in np.unique(numbers).tolist():
             offsets = events.offsets[numbers == number]
@@ -148,9 +154,11 @@ class TableFile:
             vector=_vector(state, plan),
             ranges=ranges,
         )
-        finished = self._writer.close(footer.to_metadata())
+        with self._steps.measured(Step.ENCODE):
+            finished = self._writer.close(footer.to_metadata())
         pass_failpoint(Failpoint.STAGE_BEFORE)
-        storage.upload(finished.path, self._staged)
+        with self._steps.measured(Step.STAGE):
+            storage.upload(finished.path, self._staged)
         pass_failpoint(Failpoint.STAGE_AFTER)
         landed = LandedFile(
             table=table,

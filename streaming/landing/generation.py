@@ -7,7 +7,8 @@ which a generation has at most one or two:
 - ``starts``: offsets below the ends that Kafka had when the snapshot was asked for;
 - ``first_run``: in each partition, events before the first one of the connector run that made the second snapshot;
 - ``truncated``: events that the source logged before the truncate, in whatever partition they arrive and however often
-  the truncate itself is sent; the same for ``dropped``, where an earlier generation's table was dropped at the source.
+  the truncate itself is sent; the same for ``dropped``, where an earlier generation's table was dropped at the source
+  (by their LSNs where its catalog has shown that; if too late, only beside ``starts``).
   Positions decide, and times only where positions may have fallen in between. The rows of the snapshot that loaded the
   table go by their position alone, since Kafka Connect's clock gave them their time; those of a snapshot that was
   asked for to fill the table (``starts``) all stay;
@@ -20,7 +21,14 @@ from __future__ import annotations
 import numpy as np
 
 from connectors.debezium.events import Bools, ChangeChunk, Int64s, Op, SnapshotKind
-from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, SnapshotIdentity, TableState, TableStatus
+from connectors.landing_zone.ledger.state import (
+    Dropped,
+    Rebuild,
+    RebuildKind,
+    SnapshotIdentity,
+    TableState,
+    TableStatus,
+)
 from streaming.landing.rows import OrderedRows
 from streaming.landing.snapshots import identity_of, snapshot_runs
 
@@ -38,6 +46,11 @@ def place_of_text(text: str) -> tuple[tuple[int, int], int]:
     """The other direction of :func:`place_text`; zeros for the empty text."""
     words = [*(int(text[begin : begin + 16], 16) for begin in range(0, len(text), 16)), 0, 0, 0]
     return (words[0], words[1]), words[2]
+
+
+def _is_behind(position: tuple[int, int], other: tuple[int, int], *, by_lsn: bool) -> bool:
+    """Whether a position lies behind another one, by its second word alone where :attr:`Dropped.by_lsn` says so."""
+    return position[1] > other[1] if by_lsn else position > other
 
 
 def asked_snapshot(state: TableState, events: OrderedRows) -> SnapshotIdentity | None:
@@ -83,6 +96,18 @@ def is_later(chunk: ChangeChunk, index: int, first_position: str, first_ms: int)
     return bool(first_position) and (high, low) > place_of_text(first_position)[0]
 
 
+def _ended_before(state: TableState) -> Dropped | None:
+    """The drop that an earlier generation's table ended with; None if there was none, or its place is no bound here.
+
+    One that the catalog has shown too late lies behind events of the new table, too. Only a snapshot that was asked for
+    since then contains their effect.
+    """
+    dropped = state.dropped
+    if dropped is None or dropped.generation >= state.generation:
+        return None
+    return None if dropped.by_lsn and dropped.back and not state.starts else dropped
+
+
 class Beginning:
     """What belongs to a table's present generation, among one partition's events in offset order.
 
@@ -99,15 +124,19 @@ class Beginning:
         self._first_position = state.first_position
         self._runs_before = frozenset(state.streamed_runs)
         self._truncated, self._truncated_ms = place_of_text(state.truncated)
-        if state.dropped is not None and state.dropped.generation < state.generation:
+        self._by_lsn = False
+        dropped = _ended_before(state)
+        if dropped is not None:
             # A table that was dropped and made again at the source; what it was before ends there as by a truncate.
-            ended, _ = place_of_text(state.dropped.position)
-            if ended > self._truncated:
-                self._truncated, self._truncated_ms = ended, state.dropped.source_ms
+            ended, _ = place_of_text(dropped.position)
+            if _is_behind(ended, self._truncated, by_lsn=dropped.by_lsn):
+                self._truncated, self._truncated_ms, self._by_lsn = ended, dropped.source_ms, dropped.by_lsn
         self._filled = bool(state.starts)
         self._loaded_by = state.snapshot
-        if self._loaded_by is not None and place_of_text(self._loaded_by.position)[0] > self._truncated:
-            self._loaded_by = None
+        if self._loaded_by is not None:
+            loaded, _ = place_of_text(self._loaded_by.position)
+            if _is_behind(loaded, self._truncated, by_lsn=self._by_lsn):
+                self._loaded_by = None
         self._awaits_snapshot = not begun and _awaits_snapshot(state)
 
     def belonging(self, chunk: ChangeChunk) -> Int64s | None:
@@ -141,6 +170,8 @@ class Beginning:
         first, second = chunk.positions[:, 0], chunk.positions[:, 1]
         same = (first == high) & (second == low)
         below = (first < high) | ((first == high) & (second < low)) | (same & (chunk.ops == Op.TRUNCATE))
+        if self._by_lsn:
+            below = second <= low
         # After a reset of the source's log positions are low again, but times are not.
         below &= chunk.positions.any(axis=1)
         if self._filled:

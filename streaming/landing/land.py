@@ -21,6 +21,7 @@ from streaming.landing.rows import OrderedRows
 from streaming.landing.snapshots import Streamed
 from streaming.landing.source_drop import count_before, recreated_stop
 from streaming.landing.standing import StandStill
+from streaming.landing.steps import Step, Steps
 from streaming.landing.stops.columns import format_stop
 from streaming.landing.stops.events import first_stop
 from streaming.landing.stops.stop import Stop
@@ -53,7 +54,8 @@ class TableLander:
         # Of several sources each is dropped by itself.
         self._dropped = None if self._options.merge_sources else plan.drops.get(state.source, state.dropped)
         self._standing = StandStill(plan, state)
-        self._writer = TableWriter(plan, source, table, state, storage, self._options)
+        self._steps = Steps()
+        self._writer = TableWriter(plan, source, table, state, storage, self._options, self._steps)
         self._topics: dict[str, None] = {}
         self._events = 0
 
@@ -64,6 +66,10 @@ class TableLander:
 
     def add(self, events: OrderedRows) -> None:
         """Land the next events; after the event that parks the table nothing lands any more."""
+        with self._steps.measured(Step.ORDER):
+            self._take(events)
+
+    def _take(self, events: OrderedRows) -> None:
         self._events += len(events)
         self._topics.update(dict.fromkeys(events.topics))
         events, stop = self._sources.admit(events)
@@ -96,13 +102,14 @@ class TableLander:
 
     def finish(self) -> TableResult:
         """Close and stage the file, if any row landed, and say what the table has become."""
-        state = self._writer.state()
-        status, parked = self._standing.outcome(state.status)
-        file, state, counts = self._writer.stage(
-            msgspec.structs.replace(
-                state, status=status, parked=parked, sources=self._sources.names, dropped=self._dropped
+        with self._steps.measured(Step.ORDER):
+            state = self._writer.state()
+            status, parked = self._standing.outcome(state.status)
+            file, state, counts = self._writer.stage(
+                msgspec.structs.replace(
+                    state, status=status, parked=parked, sources=self._sources.names, dropped=self._dropped
+                )
             )
-        )
         return TableResult(
             table=self._table,
             state=state,
@@ -115,6 +122,7 @@ class TableLander:
             left_out=dict(Counter(record.reason for record in self.left_out)),
             filled=self._writer.filled,
             figures=self._writer.figures,
+            seconds=self._steps.seconds,
             notes=tuple(self._writer.notes),
         )
 

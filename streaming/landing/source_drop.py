@@ -3,6 +3,9 @@
 A ``DROP TABLE`` has a place in the source's log, and so has every event. Events up to it are about the table that is
 gone; events behind it show that a table of that name was made again, of which no row of the old one is part. That is
 what a truncate means, too, so the same policy decides.
+
+A schema-change topic tells a drop's place as it tells the events' (``by_lsn`` is not set): the whole positions compare.
+Where PostgreSQL's catalog has shown it, the events' own LSNs do (ADR 18).
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from msgspec.structs import replace
 
+from connectors.debezium.events import Bools, Op, SnapshotKind, UInt64s
 from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.landing_zone.ledger.state import Dropped, RebuildKind, TableState
 from streaming.landing.carry import high_words
@@ -46,6 +51,42 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
     return Dropped(epoch, position, table.generation, last.source_ms)
 
 
+def drop_seen(table: TableState, lsn: int, seen_ms: int) -> Dropped:
+    """The drop of a table that PostgreSQL's catalog did not have any more when its log ended at ``lsn``.
+
+    Args:
+        table: as the ledger knows it.
+        lsn: what the table's events before the drop lie below, and those of a later one of its name do not.
+        seen_ms: when, by the source's clock, milliseconds since 1970.
+    """
+    last = max(lsn - 1, 0)
+    dropped = Dropped(reached(table)[0], f"{last:016x}{last:016x}", table.generation, seen_ms, by_lsn=True)
+    return replace(dropped, back=has_landed_behind(table, dropped))
+
+
+def drop_nowhere(table: TableState, seen_ms: int) -> Dropped:
+    """The drop of a table whose events cannot be compared with any place: whatever comes may be of another table.
+
+    Args:
+        seen_ms: when, by the source's clock, milliseconds since 1970.
+    """
+    return Dropped(reached(table)[0], "0" * 32, table.generation, seen_ms, back=True, by_lsn=True)
+
+
+def has_positions(table: TableState) -> bool:
+    """Whether an event with a log position has landed; flattened records and schemaless ones may have none."""
+    return any(reached(table)[1:])
+
+
+def has_landed_behind(table: TableState, dropped: Dropped) -> bool:
+    """Whether events from behind the drop have landed."""
+    epoch, high, low = reached(table)
+    dropped_epoch, dropped_high, dropped_low = place(dropped)
+    if dropped.by_lsn:
+        return (epoch, low) > (dropped_epoch, dropped_low)
+    return (epoch, high, low) > (dropped_epoch, dropped_high, dropped_low)
+
+
 def reached(table: TableState) -> tuple[int, int, int]:
     """Epoch and position (two words) of the furthest event that has landed; zeros before the first."""
     words = [
@@ -65,16 +106,29 @@ def place(dropped: Dropped) -> tuple[int, int, int]:
 def count_before(events: OrderedRows, dropped: Dropped | None, generation: int) -> int:
     """How many of the events, from the first on, come before the table was dropped; all if that concerns none of them.
 
+    A blocking snapshot's rows have the key of the last streamed event before them, so their own positions count: where
+    the log ended when the snapshot began. The source's time does not, as Kafka Connect's clock gives it to them.
+
     Args:
         dropped: None for a table that was not dropped.
         generation: the table's present one; a drop of an earlier one, or of a table that is back, is behind it.
     """
     if dropped is None or dropped.back or dropped.generation < generation:
         return len(events)
-    epoch, high, low = (np.uint64(word) for word in place(dropped))
-    epochs, highs, lows = events.keys[:, 0] >> np.uint64(32), events.keys[:, 1], events.keys[:, 2]
-    behind = (epochs > epoch) | ((epochs == epoch) & ((highs > high) | ((highs == high) & (lows > low))))
+    epoch = np.uint64(dropped.epoch)
+    epochs = events.keys[:, 0] >> np.uint64(32)
+    read = (events.snapshots == SnapshotKind.INITIAL) & (events.ops == Op.READ)
+    later = _is_behind(events.keys[:, 1:], dropped) | (read & _is_behind(events.positions, dropped))
+    behind = (epochs > epoch) | ((epochs == epoch) & later)
     return int(np.argmax(behind)) if behind.any() else len(events)
+
+
+def _is_behind(positions: UInt64s, dropped: Dropped) -> Bools:
+    """Which of the positions, (n, 2), lie behind the drop's, of the same epoch."""
+    _, *words = place(dropped)
+    high, low = (np.uint64(word) for word in words)
+    highs, lows = positions[:, 0], positions[:, 1]
+    return lows > low if dropped.by_lsn else (highs > high) | ((highs == high) & (lows > low))
 
 
 def recreated_stop(events: OrderedRows, options: TableOptions) -> Stop | None:

@@ -29,6 +29,7 @@ from streaming.landing.shaping.refusals import (
     name_stop,
 )
 from streaming.landing.shaping.reshaping import key_forms, reshape
+from streaming.landing.steps import Steps
 from streaming.landing.stops.columns import refusal_stop
 from streaming.landing.stops.keys import null_key_stop
 from streaming.landing.stops.stop import Stop, first_of
@@ -61,6 +62,7 @@ class TableWriter:
         state: TableState,
         storage: Storage,
         options: TableOptions,
+        steps: Steps,
     ) -> None:
         self._plan = plan
         self._table = table
@@ -68,6 +70,7 @@ class TableWriter:
         self._storage = storage
         self._options = options
         self._history = options.mode is TableMode.HISTORY
+        self._steps = steps
         self.progress = TableProgress(state)
         # Positions of several sources prove nothing to each other, and each source loads by itself.
         self.load = Load(state, alone=not options.merge_sources)
@@ -262,7 +265,7 @@ class TableWriter:
         markers = None if self.load.goes_on else marked.markers
         if self._file is None:
             self._file = TableFile.open(
-                self._storage, self._plan, self._options, self._before, schema, marked=markers is not None
+                self._storage, self._plan, self._options, self._before, schema, self._steps, marked=markers is not None
             )
         self._file.prepare(schema, RowMarker.UPSERT if keys else RowMarker.INSERT, marked=markers is not None)
         self._file.write(self._schema.cast(marked.rows, evolution), markers, events)

@@ -28,14 +28,16 @@ from streaming.lifecycle.generations import (
     DROPPED,
     FROM_KAFKA,
     KEPT_RUNS,
+    MISSING_KEY,
     SECOND_SNAPSHOT,
     TRUNCATE,
+    gone_meanwhile,
     nothing_landed_behind,
 )
 from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.plan import JobOptions, TableOptions
-from streaming.policies import OnDrop, OnKeyChange, OnResnapshot, OnTruncate, OnTypeChange
+from streaming.policies import OnDrop, OnKeyChange, OnMissingKey, OnResnapshot, OnTruncate, OnTypeChange
 
 _log = logging.getLogger(__name__)
 
@@ -86,6 +88,10 @@ class AskedRebuilds:
     def _decide(self, name: str, table: TableState, parked: Parked, kind: RebuildKind) -> None:
         if not settings_ask(parked.reason, self._job.options_for(SourceTable(*table.source))):
             message = f"{parked.message}; the settings do not ask for its rebuild any more"
+            self._commit(name, replace(table, parked=replace(parked, rebuild=None, message=message)))
+            return
+        if parked.reason == MISSING_KEY and gone_meanwhile(table):
+            message = f"{parked.message}; it is not rebuilt, since the source has dropped the table"
             self._commit(name, replace(table, parked=replace(parked, rebuild=None, message=message)))
             return
         tables = self._opened.ledger.state.tables.values()
@@ -170,6 +176,8 @@ def settings_ask(reason: str, options: TableOptions) -> bool:
             return options.on_type_change is OnTypeChange.REBUILD
         case "key_changed":
             return options.on_key_change is OnKeyChange.REBUILD
+        case reason if reason == MISSING_KEY:
+            return options.on_key_change is OnKeyChange.REBUILD and options.on_missing_key is OnMissingKey.APPEND
         case reason if reason == DROPPED:
             return options.on_drop is OnDrop.DROP
         case _:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -50,10 +51,26 @@ Step = Callable[[str], bool]
 Watch = Callable[[], Collection[str]]
 """Names tables that need a step although they load or stream."""
 
+
+class Survey(Protocol):
+    """What is looked at for all tables at once, beside the chores: see :mod:`streaming.lifecycle.catalog_watch`."""
+
+    @property
+    def looking(self) -> bool:
+        """Whether something is still to come of what has begun."""
+        ...
+
+    def __call__(self) -> bool:
+        """Record what was found; False for nothing."""
+        ...
+
+
 CONCERNS_ALL = (FencedError, InvalidDraftError, LedgerCorruptError, StorageDeniedError)
 """Errors of a chore that end the driver: they are not about the one table."""
 
 _REQUESTS = ""
+_SURVEY = " survey"
+"""A name that no table has."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +102,7 @@ class Chores:
         handlers: what carries out each action.
         steps: tried in this order for each table that is neither loading nor streaming nor parked for good, and for
             those that ``watch`` names, which is asked as often as the letter box is looked into.
+        survey: done each time, where there is one.
         on_failure: told of each failure that is retried, and after how many seconds.
         clock: seconds; now_ms: the wall clock, milliseconds since 1970.
     """
@@ -98,6 +116,7 @@ class Chores:
         *,
         on_failure: Callable[[BridgeError, float], None],
         watch: Watch = frozenset,
+        survey: Survey | None = None,
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
@@ -107,6 +126,7 @@ class Chores:
         self._pace = pace
         self._on_failure = on_failure
         self._watch = watch
+        self._survey = survey
         self._watched: float | None = None
         self._suspects: Collection[str] = ()
         self._clock = clock
@@ -118,7 +138,7 @@ class Chores:
         self._told: set[str] = set()
 
     def run(self) -> None:
-        """Carry out what is asked for, then bring one table one step further.
+        """Carry out what is asked for, record what was found of all tables, then bring one table one step further.
 
         Raises:
             Terminal: not about one table, such as ``FencedError``; the driver has to end.
@@ -126,8 +146,9 @@ class Chores:
         """
         version = self._opened.ledger.state.version
         asked = self._attempt(_REQUESTS, self._take_requests)
+        found = self._survey is not None and self._attempt(_SURVEY, self._survey)
         moved = any(self._attempt(name, partial(self._advance, name)) for name in self._in_turn())
-        self._idle = not asked and not moved and not self._failed
+        self._idle = not asked and not found and not moved and not self._failed and not self._awaited()
         if self._opened.ledger.state.version != version:
             self._opened.prune()
 
@@ -137,6 +158,10 @@ class Chores:
         Only with an interval of 0 has it looked for requests each time.
         """
         return self._idle
+
+    def _awaited(self) -> bool:
+        """Whether a driver that ends when nothing is left to do waits for what the survey finds."""
+        return self._pace.gives_up and self._survey is not None and self._survey.looking
 
     def _in_turn(self) -> list[str]:
         """The tables to look at, beginning after the one that was brought further last."""
@@ -158,7 +183,7 @@ class Chores:
             self._wait_out(name, error)
             return True
         except Terminal as error:
-            if name == _REQUESTS or isinstance(error, CONCERNS_ALL):
+            if name in (_REQUESTS, _SURVEY) or isinstance(error, CONCERNS_ALL):
                 raise
             stop_table(self._opened.ledger, name, error)
             done = True

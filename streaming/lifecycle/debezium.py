@@ -23,7 +23,9 @@ from streaming.settings.format import Connector
 
 _WITH_DATABASE = frozenset({Connector.SQLSERVER, Connector.ORACLE, Connector.INFORMIX})
 """Connectors whose tables' full names begin with the database (Debezium, "Sending signals")."""
-_FAILED_SCANS = frozenset({"NO_PRIMARY_KEY", "SKIPPED", "SQL_EXCEPTION", "UNKNOWN_SCHEMA"})
+NO_PRIMARY_KEY = "NO_PRIMARY_KEY"
+"""Status of an incremental snapshot's scan of a table without key, which is none; :func:`snapshot_failure` ends so."""
+_FAILED_SCANS = frozenset({NO_PRIMARY_KEY, "SKIPPED", "SQL_EXCEPTION", "UNKNOWN_SCHEMA"})
 _SUCCESSFUL_SCANS = frozenset({"SUCCEEDED", "EMPTY"})
 _GIVEN_UP = frozenset({SnapshotProgress.ABORTED, SnapshotProgress.SKIPPED})
 _SCANNED = "scanned_collection"
@@ -40,6 +42,7 @@ class Debezium:
         connector: which it is; ``AUTO`` where only the events say so.
         prefix: its ``topic.prefix``, or None to take it from the topics' names.
         send: hands a signal over; True when it was new. None where the settings name no signal channel.
+        forgets: whether a signal may be lost on the way: one in a topic, not one in the database's log.
         ends: high watermarks of topics.
         heard: ends of the notifications topic; notifications: those since such ends. None without such a topic.
         topics: names of all topics that the bridge reads.
@@ -52,6 +55,7 @@ class Debezium:
     heard: Callable[[], Mapping[int, int]] | None
     notifications: Callable[[Mapping[int, int]], Sequence[Notification]] | None
     topics: Callable[[], Sequence[str]]
+    forgets: bool = False
 
     def topics_of(self, table: TableState) -> tuple[str, ...]:
         """The topics that feed the table: those known to, else those with the table's name at their end."""
@@ -121,18 +125,16 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
             "the connector's topic prefix, by which it knows its signals, cannot be told from the topics' names",
             f"set source.topic_prefix to the connector's topic.prefix, restart, {again}",
         )
-    if not keyless:
-        return None
-    if feeding_partitions(table) > 1:
+    if debezium.notifications is None:
+        return (
+            "without notifications nobody can tell when its snapshot is complete, or that it never came",
+            f"set source.notifications_topic (the connector's notification.sink.topic.name), restart, {again}",
+        )
+    if keyless and feeding_partitions(table) > 1:
         return (
             "it has no key and several partitions feed it, so the rows of a snapshot cannot be told from what came "
             "before it",
             f"declare key columns for the table in the settings, restart, {again}",
-        )
-    if debezium.notifications is None:
-        return (
-            "it has no key, and without notifications nobody can tell when its snapshot is complete",
-            f"set source.notifications_topic (the connector's notification.sink.topic.name), restart, {again}",
         )
     return None
 
@@ -214,6 +216,15 @@ def rows_scanned(one: Notification) -> int | None:
     if not scanned or one.details.get("status") not in _SUCCESSFUL_SCANS or not _COUNT.fullmatch(total):
         return None
     return int(total)
+
+
+def concerns_table(one: Notification, signal: str, collection: str) -> bool:
+    """Whether it is told under the signal's id, or names the table as one that is, or is to be, read.
+
+    Args:
+        collection: see :meth:`Debezium.collection_of`.
+    """
+    return _concerns(one, signal, collection, "data_collections") or _concerns(one, "", collection, _SCANNED)
 
 
 def is_scan_of(one: Notification, collection: str) -> bool:

@@ -1,4 +1,4 @@
-"""Whether the snapshot that is to fill a rebuilt table may begin, is complete, has failed, or may still bring rows."""
+"""Whether the snapshot that is to fill a rebuilt table may begin, is complete, has failed, or was forgotten."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from connectors.kafka.signals import Notification, SnapshotKind
 from connectors.landing_zone.ledger.state import LedgerState, Rebuild, RebuildKind, TableState, TableStatus
 from streaming.lifecycle.connector_runs import ToldSnapshots, snapshot_under_way
 from streaming.lifecycle.debezium import Debezium, snapshot_complete, snapshot_failure, snapshot_kind
+from streaming.lifecycle.forgotten_signals import ForgottenSignals
 from streaming.plan import JobOptions
 from streaming.policies import TableMode
 
@@ -34,10 +35,14 @@ class Filling:
         self._listened: dict[str, float] = {}
         self._held_up: dict[str, float] = {}
         self._complete: dict[str, Mapping[str, Mapping[int, int]]] = {}
+        self._signals = ForgottenSignals(clock)
+        self._forgotten: set[str] = set()
 
     def forget(self, name: str) -> None:
         """The table is to be filled anew, or not at all."""
         self._complete.pop(name, None)
+        self._forgotten.discard(name)
+        self._signals.forget(name)
 
     def kind(self, table: TableState, rebuild: Rebuild) -> SnapshotKind:
         """Which kind of snapshot fills the table."""
@@ -82,10 +87,19 @@ class Filling:
         if last is not None and self._clock() < last + LISTEN_SECONDS:
             return None
         self._listened[name] = self._clock()
-        complete, failure = self._ended(table, rebuild, notifications(rebuild.heard))
+        told = notifications(rebuild.heard)
+        complete, failure = self._ended(table, rebuild, told)
         if complete and failure is None:
             self._complete[name] = self._debezium.ends_of(table)
+        elif failure is None and self._is_forgotten(name, table, rebuild, told):
+            self._forgotten.add(name)
         return failure
+
+    def forgotten(self, name: str) -> bool:
+        """Whether the signal has to be sent once more; asked once for each :meth:`listen`."""
+        found = name in self._forgotten
+        self._forgotten.discard(name)
+        return found
 
     def landed(self, name: str, state: LedgerState) -> bool:
         """Whether the snapshot was seen to be complete, and the ledger has passed Kafka's ends of that moment."""
@@ -107,6 +121,14 @@ class Filling:
             return True
         complete, failure = self._ended(table, rebuild, debezium.notifications(rebuild.heard))
         return not complete and failure is None
+
+    def _is_forgotten(self, name: str, table: TableState, rebuild: Rebuild, told: Sequence[Notification]) -> bool:
+        """Rows of a blocking snapshot may be appended, so only a person may ask for one twice."""
+        debezium = self._debezium
+        prefix = debezium.prefix_of(table)
+        if not debezium.forgets or prefix is None or self.kind(table, rebuild) is not SnapshotKind.INCREMENTAL:
+            return False
+        return self._signals.forgotten(name, told, rebuild.signal, debezium.collection_of(table, rebuild), prefix)
 
     def _ended(self, table: TableState, rebuild: Rebuild, told: Sequence[Notification]) -> tuple[bool, str | None]:
         """Whether the snapshot is complete, and why it failed if it has."""

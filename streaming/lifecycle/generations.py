@@ -23,6 +23,8 @@ from connectors.landing_zone.ledger.state import (
 )
 from streaming.driver.resuming import Resume, first_place, resume_of
 from streaming.landing.generation import place_of_text
+from streaming.plan import TableOptions
+from streaming.policies import OnMissingKey
 
 REBUILDING = "rebuild"
 """Reason of tables that stand still while they are rebuilt."""
@@ -30,6 +32,7 @@ TRUNCATE = "truncate"
 SECOND_SNAPSHOT = "second_snapshot"
 AMBIGUOUS_SNAPSHOT = "ambiguous_snapshot"
 DROPPED = "dropped"
+MISSING_KEY = "missing_key"
 FROM_KAFKA = frozenset({TRUNCATE, SECOND_SNAPSHOT, "recreated", DROPPED})
 """Reasons of parked tables whose next generation begins with an event that Kafka holds."""
 
@@ -52,11 +55,30 @@ def feeding_partitions(table: TableState) -> int:
     return len(places)
 
 
-def deleting(table: TableState, kind: RebuildKind, reason: str, topics: Mapping[str, TopicOffsets]) -> TableState:
+def without_key(table: TableState, options: TableOptions) -> bool:
+    """Whether the table's next generation is taken to have no key; a blocking snapshot fills it whether it has or not.
+
+    Debezium makes no incremental snapshot of a table without key. One that has lost it since it landed is parked.
+
+    Args:
+        options: of the table.
+    """
+    if table.parked is not None and table.parked.reason == MISSING_KEY:
+        return options.on_missing_key is OnMissingKey.APPEND
+    # What is known of the columns is of the generation that goes.
+    if table.schema and table.status is not TableStatus.DELETING:
+        return not table.keys and not table.history
+    return table.rebuild is not None and table.rebuild.keyless
+
+
+def deleting(
+    table: TableState, kind: RebuildKind, reason: str, topics: Mapping[str, TopicOffsets], *, keyless: bool
+) -> TableState:
     """The table whose folder is to be removed; its events are counted and passed over meanwhile.
 
     Args:
         reason: what asked for the rebuild.
+        keyless: :func:`without_key`.
         topics: the ledger's offsets.
     """
     resume = resume_of(table, topics)
@@ -75,9 +97,6 @@ def deleting(table: TableState, kind: RebuildKind, reason: str, topics: Mapping[
         place="" if before is None else before.place,
     )
     connector = table.snapshot.connector if table.snapshot else table.rebuild.connector if table.rebuild else ""
-    keyless = table.rebuild is not None and table.rebuild.keyless
-    if table.schema:
-        keyless = not table.keys and not table.history
     truncated = before.place if before is not None and before.reason == TRUNCATE and before.place else table.truncated
     return replace(
         table,
@@ -103,6 +122,8 @@ def cleared(
 ) -> TableState:
     """The next generation, to be filled by a snapshot that is asked for after this is committed.
 
+    Whichever table has the name by then is what it holds, so what the catalog has shown before counts no more.
+
     Args:
         starts: Kafka's ends by now; the snapshot contains the effect of all that is below them.
         heard: ends of the notifications topic.
@@ -116,6 +137,7 @@ def cleared(
         partitions={},
         starts=starts,
         truncated=table.truncated,
+        relation=None,
         tainted=True,
         parked=None,
         rebuild=replace(rebuild, heard=dict(heard), runs=tuple(sorted(set(runs)))),

@@ -18,6 +18,8 @@ import uuid
 from collections.abc import Callable
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from connectors.debezium.schema import SourceTable
 from connectors.errors import Terminal
 from connectors.failpoints import Failpoint, pass_failpoint
@@ -27,7 +29,7 @@ from connectors.landing_zone.ledger.state import LedgerState, Rebuild, RebuildKi
 from connectors.landing_zone.removal import remove_folder, require_no_folder
 from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.connector_runs import ToldSnapshots
-from streaming.lifecycle.debezium import Debezium, refusal
+from streaming.lifecycle.debezium import NO_PRIMARY_KEY, Debezium, refusal
 from streaming.lifecycle.filling import Filling
 from streaming.lifecycle.generations import (
     DROPPED,
@@ -39,6 +41,7 @@ from streaming.lifecycle.generations import (
     from_kafka,
     gone_meanwhile,
     never_filled,
+    without_key,
 )
 from streaming.lifecycle.stopping import StopReason, stop_table
 from streaming.plan import JobOptions
@@ -79,6 +82,7 @@ class Rebuilding:
         self._filling = Filling(job, debezium, clock=clock)
         self._now_ms = now_ms
         self._waiting: set[str] = set()
+        self._unsent: set[str] = set()
 
     def __call__(self, name: str) -> bool:
         """Do what the table's state asks for; False if nothing is to be done now.
@@ -117,7 +121,8 @@ class Rebuilding:
             BridgeError: Kafka does not say where the topics end, which a snapshot needs; nothing was written.
         """
         ledger = self._opened.ledger
-        after = deleting(ledger.state.tables[name], kind, reason, ledger.state.topics)
+        table = ledger.state.tables[name]
+        after = deleting(table, kind, reason, ledger.state.topics, keyless=self._keyless(table))
         if kind is RebuildKind.SNAPSHOT:
             self._debezium.ends_of(after)
         dropped = (name,) if name in ledger.state.pending else ()
@@ -128,11 +133,14 @@ class Rebuilding:
 
     def refusal(self, name: str, table: TableState) -> tuple[str, str] | None:
         """Why the table can't be filled by a snapshot, and what to do; None if it can."""
-        return refusal(self._debezium, name, table, keyless=_is_keyless(table))
+        return refusal(self._debezium, name, table, keyless=self._keyless(table))
 
     def may_be_snapshotted(self, table: TableState) -> bool:
         """Whether a table without key may still get rows of the blocking snapshot that was asked for to fill it."""
         return self._filling.may_bring_rows(table)
+
+    def _keyless(self, table: TableState) -> bool:
+        return without_key(table, self._job.options_for(SourceTable(*table.source)))
 
     def _stand_still(self, name: str, table: TableState) -> bool:
         """A table that the settings leave out stays where it is until they include it: its snapshot would pass by.
@@ -192,40 +200,63 @@ class Rebuilding:
     def _ask(self, name: str, table: TableState, rebuild: Rebuild) -> None:
         """Send the signal and note that it was sent; one that was sent before a crash is not sent again."""
         ledger, debezium = self._opened.ledger, self._debezium
-        prefix = debezium.prefix_of(table)
-        if debezium.send is None or prefix is None:
-            message, remedy = refusal(debezium, name, table, keyless=False) or ("", "")
+        refused = refusal(debezium, name, table, keyless=False)
+        if refused is not None:
+            message, remedy = refused
             stop_table(ledger, name, SnapshotRefusedError(message, remedy=remedy), StopReason.SNAPSHOT_FAILED)
             return
-        signal = SnapshotSignal(
-            id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{ledger.state.ledger_id}/{name}/{table.generation}")),
-            collection=debezium.collection_of(table, rebuild),
-            kind=self._filling.kind(table, rebuild),
-        )
+        signal = self._signal_id(f"{name}/{table.generation}")
         ledger.check_fence()
-        debezium.send(prefix, signal)
+        self._send(table, rebuild, signal)
         pass_failpoint(Failpoint.REBUILD_SIGNALLED)
-        after = filling(table, rebuild, signal.id)
-        if debezium.notifications is None:
-            _log.warning(
-                "%s: a snapshot was asked for; when it is complete cannot be seen without source.notifications_topic",
-                name,
-            )
-            after = filled(after)
-        ledger.commit(Draft(tables={name: after}))
+        ledger.commit(Draft(tables={name: filling(table, rebuild, signal)}))
+
+    def _ask_again(self, name: str, table: TableState, rebuild: Rebuild) -> None:
+        """Send a further signal for an incremental snapshot, of which Debezium then tells under the new id.
+
+        It is noted first: a driver that dies before it is sent is followed by one that finds it lost.
+        """
+        ledger, heard = self._opened.ledger, self._debezium.heard
+        signal = self._signal_id(rebuild.signal)
+        anew = replace(rebuild, heard={} if heard is None else dict(heard()), signal=signal)
+        ledger.commit(Draft(tables={name: filling(table, anew, signal)}))
+        _log.warning("%s: Debezium tells nothing of the snapshot that is to fill it; it is asked for once more", name)
+        self._unsent.add(name)
+        self._send_unsent(name, table, anew)
+
+    def _send_unsent(self, name: str, table: TableState, rebuild: Rebuild) -> None:
+        if name in self._unsent:
+            self._send(table, rebuild, rebuild.signal)
+            self._unsent.discard(name)
+
+    def _signal_id(self, of: str) -> str:
+        """The same one whoever sends it, so that it is sent once."""
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self._opened.ledger.state.ledger_id}/{of}"))
+
+    def _send(self, table: TableState, rebuild: Rebuild, signal: str) -> None:
+        debezium = self._debezium
+        prefix = debezium.prefix_of(table)
+        if debezium.send is not None and prefix is not None:
+            collection, kind = debezium.collection_of(table, rebuild), self._filling.kind(table, rebuild)
+            debezium.send(prefix, SnapshotSignal(id=signal, collection=collection, kind=kind))
 
     def _listen(self, name: str, table: TableState, rebuild: Rebuild) -> bool:
         """End the rebuild once its snapshot is complete and the ledger has passed Kafka's ends of that moment."""
         if self._debezium.notifications is None:
-            if rebuild.keyless:
-                return False  # the settings named a notifications topic when this began, and have to again
-            self._end(name, filled(table))
-            return True
+            return False  # the settings named a notifications topic when this began, and have to again
+        self._send_unsent(name, table, rebuild)
         failure = self._filling.listen(name, table, rebuild)
         if failure is not None:
             if not self._follow_drop(name, table):
                 error = _snapshot_failed(failure, name, table)
                 stop_table(self._opened.ledger, name, error, StopReason.SNAPSHOT_FAILED)
+                if failure.endswith(NO_PRIMARY_KEY):
+                    stopped = self._opened.ledger.state.tables[name]
+                    keyless = replace(stopped, rebuild=replace(rebuild, keyless=True, signal=""))
+                    self._opened.ledger.commit(Draft(tables={name: keyless}))
+            return True
+        if self._filling.forgotten(name):
+            self._ask_again(name, table, rebuild)
             return True
         if not self._filling.landed(name, self._opened.ledger.state):
             return False
@@ -251,12 +282,6 @@ class Rebuilding:
         _log.warning("%s: the source has dropped it while it was rebuilt, and its mirror is dropped with it", name)
         self.begin(name, RebuildKind.KAFKA, DROPPED)
         return True
-
-
-def _is_keyless(table: TableState) -> bool:
-    if table.schema:
-        return not table.keys and not table.history
-    return table.rebuild is not None and table.rebuild.keyless
 
 
 def _snapshot_failed(failure: str, name: str, table: TableState) -> SnapshotRefusedError:

@@ -18,11 +18,6 @@ from streaming.lifecycle.resyncing import RESTART, is_rebuilt
 from streaming.settings import BridgeSettings
 from streaming.source_options import database_location
 
-UNSEEN_END = (
-    "The snapshot has been asked for. When it is complete cannot be seen: set source.notifications_topic to the "
-    "connector's notification.sink.topic.name."
-)
-
 
 def resync_table(
     asking: Asking, table: str, settings: BridgeSettings, console: Console, *, restart: bool, wait: bool
@@ -49,8 +44,6 @@ def resync_table(
             )
     settled = asking.state.tables[table]
     done = answer.accepted and settled.status is not TableStatus.PARKED
-    if done and settings.source.notifications_topic is None and settings.source.signals is not None:
-        console.print(UNSEEN_END, style="yellow")
     return Outcome(request, answer, settled, done=done)
 
 

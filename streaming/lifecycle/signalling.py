@@ -37,6 +37,7 @@ def debezium_of(settings: BridgeSettings, admin: Admin) -> Debezium:
         heard=None if told is None else lambda: notification_ends(config, told),
         notifications=None if told is None else lambda heard: notifications_since(config, told, heard),
         topics=topics,
+        forgets=settings.source.signals is not None and settings.source.signals.topic is not None,
     )
 
 

@@ -1,4 +1,4 @@
-"""The chores of a bridge: what answers each request, and which steps bring tables on."""
+"""The chores of a bridge: what answers each request, which steps bring tables on, and whether the source is watched."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from streaming.driver.query import Retries
 from streaming.driver.startup import OpenZone
 from streaming.kafka_options import dead_letter_config, source_options
 from streaming.lifecycle.asked_rebuilds import AskedRebuilds
+from streaming.lifecycle.catalog_watch import CatalogWatch, look_into
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.chores import Chores, Pace
 from streaming.lifecycle.connector_runs import ToldSnapshots
@@ -66,6 +67,7 @@ def chores_for(
     )
 
     debezium = debezium_of(settings, admin)
+    catalog = look_into(settings)
     letters = letter_topics(job, dead_letter_config(settings), admin)
 
     def chores(opened: OpenZone) -> Chores:
@@ -87,6 +89,7 @@ def chores_for(
             pace=pace,
             on_failure=told.on_failure,
             watch=emptied.suspects,
+            survey=None if catalog is None else CatalogWatch(opened, job, catalog, told.on_batch),
         )
 
     return chores

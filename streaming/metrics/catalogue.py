@@ -116,6 +116,15 @@ STAGE_SECONDS = Metric(
     ("stage",),
     buckets=_SHORT,
 )
+STEP_SECONDS = Metric(
+    "bridge_task_seconds",
+    Kind.HISTOGRAM,
+    Unit.SECONDS,
+    "One step of all tasks of a micro-batch together: read (wait for Kafka's records from Spark), decode, order (and "
+    "decide, and shape), encode, stage (upload). Where tasks run side by side, more than the batch takes.",
+    ("step",),
+    buckets=_SHORT,
+)
 RECORD_TO_FILE_SECONDS = Metric(
     "bridge_record_to_file_seconds",
     Kind.HISTOGRAM,
@@ -382,7 +391,7 @@ CATALOGUE: tuple[tuple[str, tuple[Metric, ...]], ...] = (
         ),
     ),
     ("Files landed", (ROWS_LANDED, FILES_LANDED, BYTES_LANDED, FILE_ROWS, FILE_BYTES, PENDING_FILES)),
-    ("Time", (BATCH_SECONDS, STAGE_SECONDS, RECORD_TO_FILE_SECONDS, BATCH_IN_HAND_SECONDS)),
+    ("Time", (BATCH_SECONDS, STAGE_SECONDS, STEP_SECONDS, RECORD_TO_FILE_SECONDS, BATCH_IN_HAND_SECONDS)),
     (
         "Ledger and process",
         (

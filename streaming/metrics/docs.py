@@ -30,9 +30,9 @@ and the server goes on for `http.linger`, so that Prometheus and people read why
   access to it.
 - Kafka is looked at every `metrics.kafka_interval`, beside the job; what has landed since then does not count as
   waiting.
-- **Encoding and uploading have no times of their own.** Tasks do them with reading and decoding, a row group at a time,
-  on all cores at once: times of them would not add up to the stage `land` or `merge`, which is what a batch waits for.
-  Whether an upload is whole is seen in the stage `publish`, by the length that the storage tells, before the rename.
+- **Tasks run side by side**: the steps of `bridge_task_seconds` add up to the time of all tasks, of which a batch waits
+  for the slowest only, in the stage `land` or `merge`. Whether an upload is whole is seen in the stage `publish`, by
+  the length that the storage tells, before the rename.
 - `process_*` are Prometheus' usual figures of a process; a histogram has `_bucket`, `_sum` and `_count`.
 """
 

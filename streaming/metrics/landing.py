@@ -75,11 +75,13 @@ class LandingFeed:
         for table, file in report.files.items():
             self._count_file(table, file, now_ms)
         self._count_counters(report.figures.counters)
-        if report.table:
+        if report.table or not report.carried:
             return
         self._histograms[catalogue.BATCH_SECONDS].observe(report.seconds)
         for stage, seconds in report.figures.stages.items():
             self.on_stage(stage, seconds)
+        for step, seconds in report.figures.steps.items():
+            self._histograms[catalogue.STEP_SECONDS].labels(step).observe(seconds)
         self._count_partitions(report, now_ms)
         if state is not None:
             self._note_source_lag(report, state)

@@ -55,6 +55,7 @@ def rolled_back(zone: Storage, state: Storage, file: LandedFile, disputed: Dispu
         heard_ms=now.heard_ms,
         doubt_ms=now.doubt_ms,
         dropped=now.dropped,
+        relation=now.relation,
         rebuild=now.rebuild,
         parked=None,
     )

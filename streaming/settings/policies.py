@@ -28,7 +28,7 @@ class Policies(Section):
     on_truncate: OnTruncate = OnTruncate.PARK
     """The source truncated the table, for which no row marker exists: park, ignore (rows stay behind), or rebuild."""
     on_drop: OnDrop = OnDrop.KEEP
-    """The source dropped the table (told by a schema-change topic): keep the mirrored table, or drop it, too."""
+    """The source dropped the table (by its schema-change topic or catalog): keep the mirrored table, or drop it."""
     on_unavailable: Annotated[OnUnavailable, NULL_IS_A_CHOICE] = OnUnavailable.PARK
     """The source did not send a large value and it is known nowhere else: park, dead-letter the event, or land NULL."""
     on_missing_key: OnMissingKey = OnMissingKey.PARK

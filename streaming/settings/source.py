@@ -1,7 +1,8 @@
 """The source itself: its database and the Debezium connector that reads it, for what the events alone can't tell.
 
 Landing changes needs none of it. A rebuild asks Debezium for a snapshot through its signals, ``check`` looks at the
-connector and the database, and ``reconcile`` compares the database with the landing zone.
+connector and the database, ``reconcile`` compares the database with the landing zone, and a running bridge sees in
+PostgreSQL's catalog that tables were dropped.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ SignalTable = Annotated[str, AfterValidator(_signal_table)]
 
 
 class Database(Section):
-    """The source database, for looking only; but for a signal table nothing is ever written to it."""
+    """The source database, for looking only; but for a signal table nothing is ever written to it. Of PostgreSQL, a
+    running bridge looks into the catalog every half minute: for tables that were dropped, made again or renamed."""
 
     url: DatabaseUrl = Field(examples=["postgresql://cdc_reader@db.example.com:5432/shop"])
     """postgresql://, mysql:// or mariadb://user@host:port/database, without the password."""
@@ -134,11 +136,11 @@ class Source(Section):
     signals: Signals | None = None
     """How a rebuild asks for a table's snapshot."""
     notifications_topic: TopicName | None = Field(default=None, examples=["shop-notifications"])
-    """The connector's notification.sink.topic.name: tells when a snapshot is complete."""
+    """The connector's notification.sink.topic.name: tells when a snapshot is complete; resync needs it."""
     connect: Connect | None = None
     """Kafka Connect's REST API, for check."""
     database: Database | None = None
-    """The database, for check and reconcile."""
+    """The database, for check and reconcile, and for tables that PostgreSQL drops."""
 
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
         if self.signals is not None and self.signals.table is not None and self.database is None:

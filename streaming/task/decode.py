@@ -23,6 +23,7 @@ from connectors.landing_zone.ledger.state import TableState
 from streaming.landing.carry import partition_carry
 from streaming.landing.generation import SUPERSEDED, Beginning
 from streaming.landing.rows import OrderedRows
+from streaming.landing.steps import Step, Steps
 from streaming.plan import BatchPlan, PartitionResult
 from streaming.sources import in_order, source_of
 from streaming.task.bad_records import settling
@@ -58,14 +59,15 @@ def decode_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: 
         rows of :data:`streaming.task.results.RESULT_SCHEMA`; after an error, one failure row and nothing else.
     """
     directory = TableDirectory(plan)
+    steps = Steps()
     partition: _Partition | None = None
     try:
-        for records in partition_runs(batches):
+        for records in steps.measured_each(Step.READ, partition_runs(batches)):
             if partition is not None and not partition.continues(records):
                 yield from partition.finish()
                 partition = None
             if partition is None:
-                partition = _Partition(records.topic, records.partition, plan, worker, directory)
+                partition = _Partition(records.topic, records.partition, plan, worker, directory, steps)
             yield from partition.add(records)
         if partition is not None:
             yield from partition.finish()
@@ -101,11 +103,20 @@ class _Counts:
 class _Partition:
     """One topic partition's records in one task: its tables' landers, or its runs on their way to a merge."""
 
-    def __init__(self, topic: str, partition: int, plan: BatchPlan, worker: Worker, directory: TableDirectory) -> None:
+    def __init__(
+        self,
+        topic: str,
+        partition: int,
+        plan: BatchPlan,
+        worker: Worker,
+        directory: TableDirectory,
+        steps: Steps,
+    ) -> None:
         self._topic = topic
         self._partition = partition
         self._plan = plan
         self._worker = worker
+        self._steps = steps
         self._directory = directory
         self._merges = plan.topics[topic].merges
         self._start, self._end = plan.topics[topic].ranges.get(partition, (0, 0))
@@ -123,7 +134,8 @@ class _Partition:
         fresh = trim(records, self._start, self._end)
         if fresh is None:
             return
-        decoded = self._worker.decoder.decode(fresh)
+        with self._steps.measured(Step.DECODE):
+            decoded = self._worker.decoder.decode(fresh)
         self._counts.add(fresh)
         self._counts.skipped.update(decoded.skipped)
         self._counts.table_changes += decoded.table_changes
@@ -158,6 +170,7 @@ class _Partition:
                 ops={Op(op).name.lower(): count for op, count in sorted(self._counts.ops.items()) if count},
                 oldest_ms=self._counts.oldest_ms,
                 newest_ms=self._counts.newest_ms,
+                seconds=self._steps.taken(),
             )
         )
 
@@ -176,15 +189,17 @@ class _Partition:
         if kept is not None and not len(kept):
             return
         chosen = slice(None) if kept is None else kept
-        keys, carry, opened = merge_keys(
-            chunk.positions[chosen], chunk.snapshots[chosen], carry, self._plan.job.lasting_fall
-        )
+        with self._steps.measured(Step.ORDER):
+            keys, carry, opened = merge_keys(
+                chunk.positions[chosen], chunk.snapshots[chosen], carry, self._plan.job.lasting_fall
+            )
+            rows = OrderedRows.of_chunk(chunk, keys) if kept is None else OrderedRows.of_some(chunk, kept, keys)
         self._carries[merged] = carry
         self._counts.epochs += opened
-        rows = OrderedRows.of_chunk(chunk, keys) if kept is None else OrderedRows.of_some(chunk, kept, keys)
         if self._merges:
-            blob = Blob(rows, self._topic, self._partition, carry)
-            yield blob_row(merged, sort_key(rows, 0), pack(blob))
+            with self._steps.measured(Step.ORDER):
+                packed = pack(Blob(rows, self._topic, self._partition, carry))
+            yield blob_row(merged, sort_key(rows, 0), packed)
             return
         lander = self._landers.get(merged)
         if lander is None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import msgspec
 import pyarrow as pa
 
 from connectors.errors import BridgeError
+from streaming.landing.steps import Step, Steps, added
 from streaming.plan import BatchPlan, ResultKind
 from streaming.task.bad_records import settling
 from streaming.task.blobs import Blob, unpack
@@ -48,6 +50,7 @@ def merge_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: W
 
 def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDirectory) -> pa.RecordBatch:
     merged = rows.next_table()
+    steps = Steps()
     lander: GuardedLander | None = None
     ends: dict[tuple[str, int], Blob] = {}
 
@@ -58,7 +61,7 @@ def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDi
             yield blob
 
     try:
-        for ordered in merge_runs(runs()):
+        for ordered in steps.measured_each(Step.ORDER, merge_runs(runs())):
             if lander is None:
                 table, state = directory.find(ordered.table)
                 lander = GuardedLander(plan, ordered.table, table, state, worker.zone, direct=False)
@@ -69,7 +72,7 @@ def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDi
             lander.set_carry(topic, partition, blob.carry)
         result = lander.finish()
         settling(worker, again=plan.only is not None)(lander.left_out)
-        return table_row(result)
+        return table_row(msgspec.structs.replace(result, seconds=added(result.seconds, steps.seconds)))
     except BaseException:
         if lander is not None:
             lander.abandon()

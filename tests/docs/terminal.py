@@ -45,12 +45,12 @@ class Terminal:
         self._printed = ""
 
     def run(self, command: str, *, seconds: float) -> tuple[int, list[str]]:
-        """Run a command; its exit code and the lines that it printed.
+        """Run a command, or several; the exit code of the last one that failed and the lines that they printed.
 
         Raises:
             TerminalError: it did not end in time.
         """
-        self.begin(f"{{\n{command}\n}} </dev/null\nprintf '\\n{_MARK}%d\\n' $?")
+        self.begin(f"failed=0; trap 'failed=$?' ERR\n{{\n{command}\n}} </dev/null\nprintf '\\n{_MARK}%d\\n' $failed")
         printed = self.read_until(_MARK, seconds=seconds)
         code = int(self.read_until("\n", seconds=seconds))
         return code, printed.removesuffix("\n").splitlines()

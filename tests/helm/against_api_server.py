@@ -25,16 +25,16 @@ from tests.helm.release import (
 )
 from tests.helm.variants import EVERYTHING, VARIANTS
 
-pytestmark = pytest.mark.usefixtures("namespace", "prometheus_operator")
+pytestmark = pytest.mark.usefixtures("namespace", "operators")
 
 PLURALS = {"NetworkPolicy": "networkpolicies"}
-# The definition of the kind of Spark's operator is not here.
-WITHOUT_SPARKS_OPERATOR = changed(changed(EVERYTHING, "sources.erp.mode", "StatefulSet"), "sources.erp.executors", {})
+# Spark's operator makes that one's pods.
+STATEFUL_SETS = changed(changed(EVERYTHING, "sources.erp.mode", "StatefulSet"), "sources.erp.executors", {})
 
 
-@pytest.mark.parametrize("name", ["smallest", "everything", "executors", "own names", "own claim and account"])
+@pytest.mark.parametrize("name", VARIANTS)
 def test_every_object_is_taken_by_the_server_to_the_last_field(server: ApiServer, name: str) -> None:
-    values = WITHOUT_SPARKS_OPERATOR if name == "everything" else VARIANTS[name]
+    values = VARIANTS[name]
     kinds = set()
     for each in rendered(values):
         if each["kind"] == "Pod":
@@ -44,7 +44,8 @@ def test_every_object_is_taken_by_the_server_to_the_last_field(server: ApiServer
         answer = server.ask("POST", f"{path}?dryRun=All&fieldValidation=Strict", each)
         assert (answer.status_code, answer.headers.get("Warning")) == (201, None), answer.text
         kinds.add(each["kind"])
-    assert name != "everything" or {"PodMonitor", "PrometheusRule", "StatefulSet", "NetworkPolicy"} <= kinds
+    wanted = {"PodMonitor", "PrometheusRule", "StatefulSet", "NetworkPolicy", "SparkApplication"}
+    assert name != "everything" or wanted <= kinds
 
 
 def test_a_release_is_installed_upgraded_and_uninstalled(server: ApiServer) -> None:
@@ -63,10 +64,10 @@ def test_a_release_is_installed_upgraded_and_uninstalled(server: ApiServer) -> N
 
 
 def test_every_pod_keeps_to_the_restricted_standard(server: ApiServer) -> None:
-    upgrade(server, WITHOUT_SPARKS_OPERATOR)
+    upgrade(server, STATEFUL_SETS)
     _make(server, "/apis/scheduling.k8s.io/v1/priorityclasses", "high", value=2)
     _make(server, "/apis/scheduling.k8s.io/v1/priorityclasses", "low", value=1)
-    pods = pod_templates(rendered(WITHOUT_SPARKS_OPERATOR))
+    pods = pod_templates(rendered(STATEFUL_SETS))
     assert len(pods) == 7
     for pod in pods:
         body = {"metadata": {**pod["metadata"], "name": "tried", "namespace": NAMESPACE}, "spec": pod["spec"]}

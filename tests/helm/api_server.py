@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,6 +14,8 @@ from typing import Any
 import requests
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from connectors.kafka.loopback import free_ports
 
 _TOKEN = "administrator"
 _START_SECONDS = 90
@@ -63,7 +64,7 @@ def api_server(binaries: Path, folder: Path) -> Iterator[ApiServer]:
         binaries: folder with ``etcd`` and ``kube-apiserver``.
         folder: an empty one for their files and logs.
     """
-    etcd, peer, port = _free_port(), _free_port(), _free_port()
+    etcd, peer, port = free_ports(3)
     key = folder / "service-accounts.pem"
     key.write_bytes(
         rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
@@ -145,9 +146,3 @@ def _kubeconfig(server: ApiServer) -> str:
             "current-context": "test",
         }
     )
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port

@@ -23,12 +23,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
 
 
 @pytest.fixture(scope="module")
-def prometheus_operator(server: ApiServer) -> None:
-    """The kinds of the Prometheus operator, without the operator."""
+def operators(server: ApiServer) -> None:
+    """The kinds of the Prometheus operator and of Spark's, without the operators."""
     for file in _installed("install_crds.sh").iterdir():
         definition = yaml.safe_load(file.read_text(encoding="utf-8"))
         server.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
-        (version,) = (each["name"] for each in definition["spec"]["versions"])
+        (version,) = (each["name"] for each in definition["spec"]["versions"] if each["storage"])
         kind = f"/apis/{definition['spec']['group']}/{version}/{definition['spec']['names']['plural']}"
         deadline = time.monotonic() + _SERVED_SECONDS
         while (answer := server.ask("GET", kind)).status_code != 200:

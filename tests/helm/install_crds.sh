@@ -1,16 +1,24 @@
 #!/bin/sh
-# Fetches the definitions of the Prometheus operator's kinds from its Go module, once. Prints the folder that holds them.
+# Fetches the definitions of the kinds of the Prometheus operator and of Spark's from their Go modules, once. Prints the
+# folder that holds them.
 set -eu
 
-version=v0.85.0
-folder="${XDG_CACHE_HOME:-$HOME/.cache}/cdc-bridge/prometheus-operator-$version"
+prometheus=v0.85.0
+spark=v2.3.0
+folder="${XDG_CACHE_HOME:-$HOME/.cache}/cdc-bridge/operators-$prometheus-$spark"
+
+module() {
+    go mod download -json "$1" | sed -n 's/^.*"Dir": "\(.*\)",$/\1/p'
+}
 
 if [ ! -d "$folder" ]; then
-    module=$(go mod download -json "github.com/prometheus-operator/prometheus-operator@$version" |
-        sed -n 's/^.*"Dir": "\(.*\)",$/\1/p')
+    mkdir -p "${folder%/*}"
     fetched=$(mktemp -d "${folder%/*}/.fetching.XXXXXX")
     trap 'rm -rf "$fetched"' EXIT
-    cp "$module"/example/prometheus-operator-crd/*podmonitors.yaml "$module"/example/prometheus-operator-crd/*prometheusrules.yaml "$fetched"
+    crds=$(module "github.com/prometheus-operator/prometheus-operator@$prometheus")/example/prometheus-operator-crd
+    cp "$crds"/*podmonitors.yaml "$crds"/*prometheusrules.yaml "$fetched"
+    crds=$(module "github.com/kubeflow/spark-operator/v2@$spark")/config/crd/bases
+    cp "$crds"/sparkoperator.k8s.io_sparkapplications.yaml "$fetched"
     mv "$fetched" "$folder"
 fi
 echo "$folder"

@@ -1,6 +1,7 @@
 """The schema of ``SparkApplication`` as far as the chart writes it; a field that the operator does not know is refused.
 
-Source: kubeflow/spark-operator, ``api/v1beta2/sparkapplication_types.go``. Its definition comes in no package.
+Source: kubeflow/spark-operator, ``api/v1beta2/sparkapplication_types.go``. The operator's own definition judges it in
+:mod:`tests.helm.against_api_server`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from streaming.driver.session import spark_properties
 from streaming.settings import settings_of
 from tests.helm.chart import (
@@ -152,3 +154,10 @@ def test_the_operator_gets_the_memory_of_the_limit() -> None:
     driver = the(rendered(values), "SparkApplication")["spec"]["driver"]
     assert (driver["cores"], driver["coreRequest"], driver["coreLimit"]) == (3, "500m", "3")
     assert (driver["memory"], driver["memoryOverhead"]) == ("2048m", "3674m")
+
+
+@pytest.mark.parametrize("size", [2**31, "2147483648B", "2 GiB", "2048MiB", 2**29])
+def test_a_heap_is_as_large_for_the_operator_as_for_the_bridge(size: str | int) -> None:
+    manifests = rendered(one_source(mode="SparkApplication", settings=settings(spark={"driver_memory": size})))
+    heap = the(manifests, "SparkApplication")["spec"]["driver"]["memory"]
+    assert heap == _properties(manifests)["spark.driver.memory"] != "0m"

@@ -76,6 +76,32 @@ REFUSED: list[tuple[str, Values, str]] = [
         " or lower the heap or the cores",
     ),
     (
+        "less memory than a heap that is written as a number needs",
+        one_source(settings=settings(spark={"driver_memory": 3 * 2**30})),
+        f"{SHOP}.resources.limits.memory is 4Gi, less than 4122Mi: the heap (3221225472 by"
+        " settings.spark.driver_memory), 450Mi beside it, and 300Mi for each of 2 cores; where partitions are merged"
+        " even more is needed. Raise it, or lower the heap or the cores",
+    ),
+    (
+        "less memory, written as a number, than the heap and what is beside it",
+        one_source(resources={"limits": {"memory": 2074 * 2**20 - 1}, "requests": {"cpu": "2"}}),
+        f"{SHOP}.resources.limits.memory is 2174746623, less than 2074Mi: the heap (1GiB by"
+        " settings.spark.driver_memory), 450Mi beside it, and 300Mi for each of 2 cores; where partitions are merged"
+        " even more is needed. Raise it, or lower the heap or the cores",
+    ),
+    (
+        "a heap in the unit of Spark's property",
+        one_source(settings=settings(spark={"driver_memory": 2048})),
+        f"{SHOP}.settings.spark.driver_memory is 2048 bytes, less than 512MiB: write a number with MiB or GiB, such as"
+        " 2GiB",
+    ),
+    (
+        "a heap smaller than the bridge takes",
+        one_source(settings=settings(spark={"driver_memory": "511 MiB"})),
+        f"{SHOP}.settings.spark.driver_memory is 511 MiB, less than 512MiB: write a number with MiB or GiB, such as"
+        " 2GiB",
+    ),
+    (
         "less memory than a driver needs whose work is done by executors",
         one_source(resources={"limits": {"memory": "1473Mi"}}, executors={"enabled": True}),
         f"{SHOP}.resources.limits.memory is 1473Mi, less than 1474Mi: the heap (1GiB by settings.spark.driver_memory),"
@@ -234,6 +260,8 @@ BY_THE_SCHEMA: list[tuple[str, Any, str]] = [
         [{}],
         "at '/sources/shop/settings/tables/overrides/0': missing property",
     ),
+    ("sources.shop.executors.memory", 2048, "at '/sources/shop/executors/memory': got number, want string"),
+    ("sources.shop.executors.memoryOverhead", 2048, "at '/sources/shop/executors/memoryOverhead': got number, want"),
     ("sources.shop.mode", "Deployment", "at '/sources/shop/mode': value must be one of 'StatefulSet'"),
     ("sources.shop.image.tag", 1.10, "at '/sources/shop/image/tag': got number, want string"),
     ("sources.shop.image.digest", "sha256:1", "at '/sources/shop/image/digest': 'sha256:1' does not match"),
@@ -284,8 +312,12 @@ def test_a_database_that_is_verified_or_here_or_trusted_by_a_word_is_taken(
     assert rendered(one_source(settings=settings(source={"database": database}), env=env, **volumes))
 
 
-def test_memory_that_is_just_enough_is_taken() -> None:
-    assert rendered(one_source(resources={"limits": {"memory": "2074Mi"}, "requests": {"cpu": "2"}}))
+@pytest.mark.parametrize("limit", ["2074Mi", 2074 * 2**20, "2174746624", "3e9"])
+def test_memory_that_is_just_enough_is_taken(limit: str | int) -> None:
+    assert rendered(one_source(resources={"limits": {"memory": limit}, "requests": {"cpu": "2"}}))
+
+
+def test_memory_of_a_driver_and_beside_executors_that_is_just_enough_is_taken() -> None:
     executors = {"enabled": True, "cores": 2, "memoryOverhead": "800m"}
     assert rendered(one_source(resources={"limits": {"memory": "1474Mi"}}, executors=executors))
 

@@ -26,6 +26,8 @@ pytestmark = pytest.mark.image
 
 ZONE = "/var/lib/cdc-bridge/LandingZone"
 RUN_ONCE = ("cdc-bridge", "run", "/etc/cdc-bridge/bridge.yaml", "--once", "--json")
+PROGRAM = "/opt/cdc-bridge/venv/lib/python3.11/site-packages/streaming/__main__.py"
+ROOT = Path(__file__).parents[2]
 GRACE_SECONDS = 60
 HEALTH_SECONDS = 90
 MASTER_PORT, DRIVER_PORT, BLOCK_PORT = 17077, 17078, 17079
@@ -178,7 +180,12 @@ def test_two_executors_in_containers_of_their_own_land_the_same_rows(
         "spark.scheduler.maxRegisteredResourcesWaitingTime": f"{SECONDS}s",
     }
     master = f"spark://127.0.0.1:{MASTER_PORT}"
-    driver = bridge(CDC_BRIDGE_SPARK__MASTER=master, CDC_BRIDGE_SPARK__CONF=json.dumps(conf))
+    driver = bridge(
+        CDC_BRIDGE_SPARK__MASTER=master,
+        CDC_BRIDGE_SPARK__CONF=json.dumps(conf),
+        CDC_BRIDGE_LOG__FORMAT="json",
+        CDC_BRIDGE_LOG__LEVEL="debug",
+    )
     with ExitStack() as stack:
         command = ["/opt/spark/bin/spark-class", "org.apache.spark.deploy.master.Master"]
         command += ["--host", "127.0.0.1", "--port", str(MASTER_PORT), "--webui-port", "0"]
@@ -214,10 +221,26 @@ def executor(bridge: Callable[..., Image], number: int) -> Iterator[Container]:
         yield container
 
 
+def test_what_the_charts_check_runs_finds_nothing_wrong(bridge: Callable[..., Image], source: Source) -> None:
+    command = ["cdc-bridge", "check", "/etc/cdc-bridge/bridge.yaml"]
+    chart = (ROOT / "helm/cdc-bridge/templates/tests/check.yaml").read_text(encoding="utf-8")
+    assert f"args: [{', '.join(command)}]" in chart
+    done = bridge().run(*command)
+    assert done.code == 0, done.output + done.errors
+
+
+def test_lands_a_database_as_the_driver_that_spark_submits(
+    bridge: Callable[..., Image], source: Source, state: Path
+) -> None:
+    driver = bridge(SPARK_DRIVER_BIND_ADDRESS="127.0.0.1")
+    summary = json_output(driver.run("driver", "--master", "local[2]", PROGRAM, *RUN_ONCE[1:]))
+    assert summary["parked"] == {}
+    assert differences(state / "LandingZone", source) == []
+
+
 def test_runs_an_application_as_spark_on_kubernetes_asks_a_driver_to(image: Image) -> None:
-    program = "/opt/cdc-bridge/venv/lib/python3.11/site-packages/streaming/__main__.py"
     driver = replace(image, environment={"SPARK_DRIVER_BIND_ADDRESS": "127.0.0.1"})
-    done = driver.run("driver", "--master", "local[1]", program, "version", "--json")
+    done = driver.run("driver", "--master", "local[1]", PROGRAM, "version", "--json")
     told = json_output(done)
     assert told["python"].startswith("3.11.")
     assert (told["cdc-bridge"], told["commit"]) == (VERSION, REVISION[:12])

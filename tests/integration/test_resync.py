@@ -7,11 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient
 
+from connectors.kafka.config import KafkaConfig
+from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, notifications_since
 from connectors.landing_zone.ledger.state import TableState, TableStatus
 from connectors.landing_zone.requests import Action, answer_to, new_request, submit
 from connectors.landing_zone.storage.local import LocalStorage
-from tests.rig import Connector, Converter, Database, Rig
+from streaming.lifecycle import forgotten_signals
+from tests.rig import Connector, Converter, Database, Rig, until
+from tests.rig.equivalence import running
+from tests.rig.tables import Dialect
+from tests.rig.versioned import unreadable, versioned
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
 
@@ -24,10 +32,12 @@ SECONDS = 240.0
 class Source:
     """A database whose connector takes signals from a topic and tells of its snapshots in another one."""
 
-    def __init__(self, rig: Rig, cluster: Cluster, db: Database, converter: Converter) -> None:
+    def __init__(self, rig: Rig, cluster: Cluster, db: Database, converter: Converter, **options: str) -> None:
         self.db = db
         self.signals = cluster.own_topic("signals")
         self.notifications = cluster.own_topic("notifications")
+        self._servers = cluster.bootstrap_servers
+        self._config = KafkaConfig(self._servers)
         self._connect = lambda: rig.connect(
             db,
             converter=converter,
@@ -36,12 +46,27 @@ class Source:
             signal_kafka_bootstrap_servers=cluster.bootstrap_servers,
             notification_enabled_channels="sink",
             notification_sink_topic_name=self.notifications,
+            **options,
         )
         self.settings: dict[str, Any] = {
             "source__notifications_topic": self.notifications,
             "landing_zone__release_wait": "0s",
             **rig.bridge(converter),
         }
+
+    def scanned(self, collection: str) -> bool:
+        """Whether Debezium has told that an incremental snapshot has read the table."""
+        return any(
+            one.aggregate == INCREMENTAL_SNAPSHOT and one.details.get("scanned_collection") == collection
+            for one in notifications_since(self._config, self.notifications, {})
+        )
+
+    def signals_passed(self) -> int:
+        """How many signals Debezium's consumer group has behind it."""
+        admin = AdminClient({"bootstrap.servers": self._servers})
+        asked = ConsumerGroupTopicPartitions("kafka-signal", [TopicPartition(self.signals, 0)])
+        [answer] = admin.list_consumer_group_offsets([asked]).values()
+        return max(int(answer.result(SECONDS).topic_partitions[0].offset), 0)
 
     def connect(self) -> Connector:
         connector = self._connect()
@@ -88,9 +113,11 @@ def writer(db: Database, table: str = "orders") -> Callable[[int], None]:
     return write
 
 
-def fill(db: Database) -> None:
-    db.execute("CREATE TABLE orders (id int PRIMARY KEY, name varchar(40))")
-    db.execute_many("INSERT INTO orders VALUES (%s, %s)", [(number, f"row {number}") for number in range(1, 301)])
+def fill(db: Database, table: str = "orders", rows: int = 300) -> None:
+    db.execute(f"CREATE TABLE {table} (id int PRIMARY KEY, name varchar(40))")
+    db.execute_many(
+        f"INSERT INTO {table} VALUES (%s, %s)", [(number, f"row {number}") for number in range(1, rows + 1)]
+    )
 
 
 def content(db: Database, table: str = "orders") -> list[dict[str, Any]]:
@@ -113,6 +140,45 @@ def test_an_incremental_snapshot_through_the_signal_topic_rebuilds_a_table_while
 
     assert (after.generation, after.rebuild) == (2, None)
     assert made.rows(table) == content(db)
+
+
+def test_a_signal_that_debezium_has_forgotten_is_sent_once_more(
+    rig: Rig, cluster: Cluster, bridge: MakeBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kafka Connect is killed while Debezium waits for a table's rows, with a signal behind it and no offset since."""
+    monkeypatch.setattr(forgotten_signals, "SILENT_SECONDS", 5.0)
+    db = rig.postgres()
+    source = Source(rig, cluster, db, Converter.JSON_SCHEMA, incremental_snapshot_chunk_size="1")
+    names = ("early", "locked", "orders")
+    for name, rows in zip(names, (1_500, 1, 300), strict=True):
+        fill(db, name, rows)
+    connector = source.connect()
+    made = bridge(**source.settings, source__signals={"topic": source.signals})
+    made.run()
+
+    def asked(*tables: str) -> None:
+        for name in tables:
+            request = new_request(Action.RESYNC, now_ms=1, by="ann@here", table=f"public.{name}")
+            submit(LocalStorage(made.folder / "zone-state"), request)
+        made.run()
+
+    with unreadable(db, Dialect.POSTGRESQL, versioned("locked")):
+        asked("early", "locked")
+        until(lambda: source.scanned("public.early"), "the first table is read")
+        asked("orders")
+        until(lambda: source.signals_passed() == len(names), "Debezium has passed all signals", poll=0.5)
+        rig.worker.kill()
+
+    rig.worker.start()
+    with running(made):
+        for name in names:
+            until(lambda of=name: made.ledger.tables[f"public.{of}"].status is TableStatus.STREAMING, name, seconds=120)
+    connector.wait_caught_up()
+    made.run()
+
+    for name in names:
+        assert (made.ledger.tables[f"public.{name}"].generation, made.rows(f"public.{name}")) == (2, content(db, name))
+    assert source.signals_passed() == len(names) + 1
 
 
 def test_an_incremental_snapshot_through_the_signal_table_rebuilds_a_table_while_it_is_written(

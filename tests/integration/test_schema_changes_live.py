@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from connectors.landing_zone.ledger.state import TableState
-from tests.rig import Rig, until
+from tests.rig import Rig
 from tests.rig.equivalence import running
+from tests.rig.live import Live, wait
 from tests.rig.tables import Dialect
 from tests.support.bridge import Bridge
 
@@ -46,30 +46,8 @@ def test_what_changes_while_the_bridge_runs_is_followed_in_the_same_run(
         tables__overrides=[{"match": "*.retyped_aside", "policies": {"on_type_change": "new_column"}}],
     )
 
-    def state(table: str) -> TableState | None:
-        return made.ledger.tables.get(f"{db.schema}.{table}")
-
-    def landed(table: str, files: int) -> bool:
-        found = state(table)
-        return found is not None and found.sequence >= files
-
-    def parked(table: str) -> str | None:
-        found = state(table)
-        return None if found is None or found.parked is None else found.parked.reason
-
-    def dropped(table: str) -> bool:
-        found = state(table)
-        return found is not None and found.dropped is not None
-
-    def wait(condition: Callable[[], bool], what: str) -> None:
-        until(condition, what, seconds=180, poll=0.2)
-
-    def rows(table: str) -> list[dict[str, Any]]:
-        return made.rows(f"{db.schema}.{table}")
-
-    def equal(table: str, columns: tuple[str, ...]) -> bool:
-        mirror = [tuple(line[column] for column in columns) for line in rows(table)]
-        return mirror == db.execute(f"SELECT * FROM {table} ORDER BY 1")
+    live = Live(db, made)
+    landed, parked, dropped, rows, equal = live.landed, live.parked, live.dropped, live.rows, live.equal
 
     followed = {
         "grown": ("id", "name", "size"),

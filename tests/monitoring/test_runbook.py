@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from typer.exceptions import TyperException
 
-from connectors.errors import BridgeError, Transient
+from connectors.errors import BridgeError, Terminal, Transient
 from connectors.kafka.errors import DeadLetterUnsentError
 from connectors.landing_zone.errors import StorageError
 from streaming.errors_docs import errors, reference
+from streaming.health.probes import live
+from streaming.health.state import Failure, HealthState, Work
 from streaming.monitoring.alerts import ALERTS
 from streaming.task.bad_records import BadRecordError
 from streaming.task.results import TaskFailedError, failure_row, read_results
@@ -38,6 +40,41 @@ def test_every_error_and_every_alert_has_one_section_and_nothing_else_has() -> N
 def test_a_section_says_what_it_means_what_is_safe_where_to_look_what_to_do_and_when_it_is_done(name: str) -> None:
     lines = SECTIONS[name].strip().splitlines()
     assert [re.findall(r"^- \*\*(\w+):\*\* \S", line) for line in lines] == [[part] for part in FORM]
+
+
+FENCED = Failure.of(Terminal("another driver owns the zone", remedy="leave it to that driver"), at_ms=0)
+UNREACHED = Failure.of(Transient("no broker answered", remedy="check the brokers"), at_ms=0)
+LATER = 3_600.0
+NOT_LIVE: dict[str, tuple[HealthState, str]] = {
+    "an error": (
+        HealthState(started=0, started_ms=0, work=Work.ENDED, failure=FENCED),
+        "the job has ended with an error that only a person can mend",
+    ),
+    "a step": (
+        HealthState(started=0, started_ms=0, work=Work.BATCH),
+        "one step has taken longer than http.stuck_after",
+    ),
+    "a hung query": (
+        HealthState(started=0, started_ms=0, work=Work.WAITING, beat=LATER, waits_since=0, waits_seen=LATER),
+        "the query hangs (it begins no micro-batch although records wait in Kafka)",
+    ),
+    "a silent driver": (HealthState(started=0, started_ms=0, work=Work.WAITING), "the driver is silent"),
+    "a driver that does not try again": (
+        HealthState(started=0, started_ms=0, work=Work.RETRY, failure=UNREACHED),
+        "the driver is silent",
+    ),
+}
+
+
+@pytest.mark.parametrize(("state", "told"), NOT_LIVE.values(), ids=NOT_LIVE)
+def test_a_process_that_is_not_live_finds_what_its_probe_says(state: HealthState, told: str) -> None:
+    verdict = live(state, LATER, stuck_after=1_800.0, pause=30.0)
+    quoted = re.findall(r"`([^`]+)`", SECTIONS["BridgeNotLive"])
+    forms = [re.escape(quote).replace(re.escape("..."), ".+") for quote in quoted if "..." in quote]
+    assert [bool(re.fullmatch(form, verdict.reasons[0])) for form in forms].count(True) == 1
+    assert not verdict.ok
+    (alert,) = (alert for alert in ALERTS if alert.name == "BridgeNotLive")
+    assert told in alert.description
 
 
 def test_links_lead_to_headings() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.raw import read_records
 from connectors.kafka.topics import Admin, describe_topics
+from connectors.landing_zone.ledger.state import LedgerState
 from streaming.driver.batch import BatchReport
 from streaming.driver.query import StopSignal
 from tests.rig import Connector, Converter, Database, Rig
@@ -97,6 +98,11 @@ def running(bridge: Bridge) -> Iterator[list[BatchReport]]:
         finally:
             stop.set()
             future.result()
+
+
+def set_aside(state: LedgerState) -> dict[str, int]:
+    """How many records became dead letters, by reason."""
+    return {name: count for name, count in state.counters.items() if name.startswith("dead_letters") and count}
 
 
 def repeated_events(connector: Connector, bootstrap_servers: str) -> int:

@@ -37,10 +37,12 @@ class _Keys:
 
 
 class _Transaction:
-    """An open transaction on a connection of its own."""
+    """An open transaction on a connection of its own, which the next one takes over; ``number`` tells them apart."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+        self.number = 0
+        self.statements = 0
         self.undo: list[Callable[[], None]] = []
         self.locks: list[tuple[_Keys, Key]] = []
         self.used: list[_Keys] = []
@@ -48,6 +50,7 @@ class _Transaction:
     def execute(self, sql: str, arguments: Sequence[Any]) -> None:
         with self.connection.cursor() as cursor:
             cursor.execute(sql, arguments)
+        self.statements += 1
 
     def end(self, *, commit: bool) -> None:
         if commit:
@@ -70,6 +73,9 @@ class Workload:
         dialect: of the database.
         seed: the same statements in the same order for the same seed.
         tables: those that it works on.
+
+    Attributes:
+        committed: statements of each transaction that was committed, by its number.
     """
 
     def __init__(self, database: Database, dialect: Dialect, *, seed: int, tables: Sequence[Table] = TABLES) -> None:
@@ -81,6 +87,21 @@ class Workload:
         self._free: list[_Transaction] = []
         self._open: list[_Transaction] = []
         self._runs = 0
+        self._begun = 0
+        self.committed: dict[int, int] = {}
+        self._done: set[str] = set()
+
+    def missing(self) -> set[str]:
+        """Kinds of changes that no transaction has made so far."""
+        kinds = {"insert", "update", "delete", "delete and insert", "changed key", "rollback"}
+        if any(table.truncated for table in self.tables):
+            kinds.add("truncate")
+        return kinds - self._done
+
+    @property
+    def changing(self) -> dict[int, int]:
+        """Statements so far of each open transaction that has run one, by its number."""
+        return {each.number: each.statements for each in self._open if each.statements}
 
     def create(self) -> None:
         """Create the tables."""
@@ -97,22 +118,23 @@ class Workload:
         self._end(transaction, commit=True)
 
     def run(self, statements: int, *, bulk: int = 0, bulk_rows: int = BULK_ROWS) -> None:
-        """Run about this many statements, and ``bulk`` transactions of ``bulk_rows`` rows among them; all are ended."""
+        """Run about this many statements, and ``bulk`` transactions of ``bulk_rows`` rows among them; all are ended.
+
+        No transaction is open before. Tables that are truncated now and then are so first.
+        """
+        for table in self.tables:
+            if table.truncated:
+                self._truncate(table)
         bulks = sorted(self._random.randrange(statements) for _ in range(bulk))
         for number in range(statements):
             while bulks and bulks[0] <= number:
                 bulks.pop(0)
-                self._bulk(bulk_rows)
-            self._step()
-        while self._open:
-            self._end(self._random.choice(self._open), commit=self._random.random() < 0.85)
+                self.bulk(bulk_rows)
+            self.step()
+        self.end()
 
-    def close(self) -> None:
-        """Close its connections."""
-        for transaction in (*self._free, *self._open):
-            transaction.connection.close()
-
-    def _step(self) -> None:
+    def step(self) -> None:
+        """Begin, go on with or end a transaction: about one statement."""
         if (len(self._open) < _OPEN and self._random.random() < 0.2) or not self._open:
             self._begin()
         transaction = self._random.choice(self._open)
@@ -122,83 +144,19 @@ class Workload:
         table = self._random.choices(self.tables, [table.weight for table in self.tables])[0]
         keys = self._keys[table.name]
         # Without a unique index a change waits for whatever else is open on the table.
-        if (table.declared_key or table.truncated) and keys.users and keys not in transaction.used:
+        if table.declared_key and keys.users and keys not in transaction.used:
             return
         if not table.key:
             self._insert(transaction, table)
             return
         change = self._random.choices(
-            (self._insert, self._update, self._delete, self._delete_and_insert, self._change_key, self._truncate),
-            (30, 40, 10, 8, 8, 4 if table.truncated else 0),
+            (self._insert, self._update, self._delete, self._delete_and_insert, self._change_key),
+            (30, 40, 10, 8, 8),
         )[0]
         change(transaction, table)
 
-    def _insert(self, transaction: _Transaction, table: Table) -> None:
-        keys = self._keys[table.name]
-        self._use(transaction, keys)
-        if not table.key:
-            self._insert_row(transaction, table, ())
-            return
-        dead = [key for key in keys.dead if key not in keys.locked]
-        key = self._random.choice(dead) if dead and self._random.random() < 0.3 else self._new_key(table)
-        self._lock(transaction, keys, key)
-        self._insert_row(transaction, table, key)
-        self._appear(transaction, keys, key)
-
-    def _update(self, transaction: _Transaction, table: Table) -> None:
-        keys = self._keys[table.name]
-        key = self._pick(transaction, keys, hot=0.5)
-        if key is None:
-            self._insert(transaction, table)
-            return
-        # Wide values stay as they are, as a rule: those are the ones that the source does not send again.
-        columns = [each for each in table.others if each.kind.mariadb != "mediumtext" or self._random.random() < 0.2]
-        if not columns:
-            return
-        chosen = self._random.sample(columns, self._random.randint(1, len(columns)))
-        assignments = ", ".join(f"{self._dialect.quoted(column.name)} = %s" for column in chosen)
-        values = [self._value(column) for column in chosen]
-        transaction.execute(f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*values, *key])
-
-    def _delete(self, transaction: _Transaction, table: Table) -> None:
-        keys = self._keys[table.name]
-        key = self._pick(transaction, keys, hot=0.0)
-        if key is None:
-            return
-        self._delete_row(transaction, table, key)
-        self._vanish(transaction, keys, key)
-
-    def _delete_and_insert(self, transaction: _Transaction, table: Table) -> None:
-        key = self._pick(transaction, self._keys[table.name], hot=0.3)
-        if key is None:
-            return
-        self._delete_row(transaction, table, key)
-        self._insert_row(transaction, table, key)
-
-    def _change_key(self, transaction: _Transaction, table: Table) -> None:
-        keys = self._keys[table.name]
-        key = self._pick(transaction, keys, hot=0.1)
-        if key is None:
-            return
-        dead = [each for each in keys.dead if each not in keys.locked]
-        new = self._random.choice(dead) if dead and self._random.random() < 0.3 else self._new_key(table)
-        self._lock(transaction, keys, new)
-        assignments = ", ".join(f"{self._dialect.quoted(name)} = %s" for name in table.key)
-        transaction.execute(f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*new, *key])
-        self._vanish(transaction, keys, key)
-        self._appear(transaction, keys, new)
-
-    def _truncate(self, transaction: _Transaction, table: Table) -> None:
-        keys = self._keys[table.name]
-        if keys.users:
-            return
-        # MariaDB commits what is open before a TRUNCATE, so it gets a transaction of its own.
-        name = self._name(table)
-        self._database.transaction(f"DELETE FROM {name}", f"TRUNCATE TABLE {name}")
-        keys.dead += keys.live
-        keys.live.clear()
-
-    def _bulk(self, count: int) -> None:
+    def bulk(self, count: int = BULK_ROWS) -> None:
+        """Run one transaction of ``count`` rows; the third of three is rolled back."""
         table = next(table for table in self.tables if table.name == "bulk")
         keys, name = self._keys["bulk"], self._name(table)
         self._runs += 1
@@ -214,13 +172,107 @@ class Workload:
             else:
                 connection.commit()
 
+    def end(self) -> None:
+        """End the transactions that are open; most are committed."""
+        while self._open:
+            self._end(self._random.choice(self._open), commit=self._random.random() < 0.85)
+
+    def close(self) -> None:
+        """Close its connections."""
+        for transaction in (*self._free, *self._open):
+            transaction.connection.close()
+
+    def _insert(self, transaction: _Transaction, table: Table) -> None:
+        keys = self._keys[table.name]
+        self._use(transaction, keys)
+        if not table.key:
+            self._insert_row(transaction, table, ())
+            return
+        dead = [key for key in keys.dead if key not in keys.locked]
+        key = self._random.choice(dead) if dead and self._random.random() < 0.3 else self._new_key(table)
+        self._lock(transaction, keys, key)
+        self._insert_row(transaction, table, key)
+        self._appear(transaction, keys, key)
+        self._done.add("insert")
+
+    def _update(self, transaction: _Transaction, table: Table) -> None:
+        keys = self._keys[table.name]
+        key = self._pick(transaction, keys, hot=0.5)
+        if key is None:
+            self._insert(transaction, table)
+            return
+        # Wide values stay as they are, as a rule: those are the ones that the source does not send again.
+        columns = [each for each in table.others if each.kind.mariadb != "mediumtext" or self._random.random() < 0.2]
+        if not columns:
+            return
+        chosen = self._random.sample(columns, self._random.randint(1, len(columns)))
+        assignments = ", ".join(f"{self._dialect.quoted(column.name)} = %s" for column in chosen)
+        values = [self._value(column) for column in chosen]
+        transaction.execute(f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*values, *key])
+        self._done.add("update")
+
+    def _delete(self, transaction: _Transaction, table: Table) -> None:
+        keys = self._keys[table.name]
+        key = self._pick(transaction, keys, hot=0.0)
+        if key is None:
+            return
+        self._delete_row(transaction, table, key)
+        self._vanish(transaction, keys, key)
+        self._done.add("delete")
+
+    def _delete_and_insert(self, transaction: _Transaction, table: Table) -> None:
+        key = self._pick(transaction, self._keys[table.name], hot=0.3)
+        if key is None:
+            return
+        self._delete_row(transaction, table, key)
+        self._insert_row(transaction, table, key)
+        self._done.add("delete and insert")
+
+    def _change_key(self, transaction: _Transaction, table: Table) -> None:
+        keys = self._keys[table.name]
+        key = self._pick(transaction, keys, hot=0.1)
+        if key is None:
+            return
+        dead = [each for each in keys.dead if each not in keys.locked]
+        new = self._random.choice(dead) if dead and self._random.random() < 0.3 else self._new_key(table)
+        self._lock(transaction, keys, new)
+        assignments = ", ".join(f"{self._dialect.quoted(name)} = %s" for name in table.key)
+        transaction.execute(f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*new, *key])
+        self._vanish(transaction, keys, key)
+        self._appear(transaction, keys, new)
+        self._done.add("changed key")
+
+    def _truncate(self, table: Table) -> None:
+        """Empty the table, with which no transaction is busy: its rows are deleted, and it is truncated."""
+        keys = self._keys[table.name]
+        # MariaDB commits what is open before a TRUNCATE, so it gets a transaction of its own.
+        name = self._name(table)
+        self._database.transaction(f"DELETE FROM {name}", f"TRUNCATE TABLE {name}")
+        keys.dead += keys.live
+        keys.live.clear()
+        self._done.add("truncate")
+
     def _begin(self) -> _Transaction:
-        transaction = self._free.pop() if self._free else _Transaction(self._database.connect(autocommit=False))
+        transaction = self._free.pop() if self._free else _Transaction(self._connect())
+        self._begun += 1
+        transaction.number, transaction.statements = self._begun, 0
         self._open.append(transaction)
         return transaction
 
+    def _connect(self) -> Any:
+        connection = self._database.connect(autocommit=False)
+        if self._dialect is Dialect.MARIADB:
+            # Otherwise a deleted row that is inserted again locks the gap before it as well, until it is purged.
+            with connection.cursor() as cursor:
+                cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        return connection
+
     def _end(self, transaction: _Transaction, *, commit: bool) -> None:
         transaction.end(commit=commit)
+        if commit:
+            self.committed[transaction.number] = transaction.statements
+        elif transaction.statements:
+            self._done.add("rollback")
         self._open.remove(transaction)
         self._free.append(transaction)
 

@@ -18,6 +18,7 @@ from connectors.landing_zone.ledger.table_state import (
     Phase,
     Rebuild,
     RebuildKind,
+    Relation,
     RunStart,
     SnapshotIdentity,
     TableState,
@@ -41,6 +42,7 @@ __all__ = [
     "PlannedTopic",
     "Rebuild",
     "RebuildKind",
+    "Relation",
     "RunStart",
     "SnapshotIdentity",
     "TableState",
@@ -126,7 +128,7 @@ class LedgerState(msgspec.Struct, frozen=True):
             known.
         runs: by the connector's logical name (its topic prefix), the runs that records of any kind have named, each
             with Kafka's time of its newest record in milliseconds; at most :data:`KEPT_RUNS` of each connector.
-        counters: totals since the ledger began (``skipped.tombstone``, ``dead_letters``, ...).
+        counters: totals since the ledger began (``skipped.tombstone``, ``dead_letters.decode``, ...).
         handled: ids of the requests of people that were carried out, newest last, at most :data:`KEPT_HANDLED`.
     """
 

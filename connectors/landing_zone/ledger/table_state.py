@@ -130,15 +130,33 @@ class Rebuild(msgspec.Struct, frozen=True):
     runs: tuple[str, ...] = ()
 
 
+class Relation(msgspec.Struct, frozen=True):
+    """The table in PostgreSQL's catalog, as it was last seen there under its name.
+
+    Attributes:
+        database: identifier of the server's storage, the database's OID and the log's timeline,
+            ``7711001329837079431/16384/00000001``.
+        oid: the table's, which it keeps under any name and never shares with another one of its database.
+        renamed: the name that it has by now, where that is another one; told already.
+    """
+
+    database: str
+    oid: int
+    renamed: str = ""
+
+
 class Dropped(msgspec.Struct, frozen=True):
-    """The latest ``DROP TABLE`` that the source's schema-change topic has told of.
+    """The latest ``DROP TABLE`` that the source's schema-change topic has told of, or that its catalog has shown.
 
     Attributes:
         epoch, position: where in the source's log, the position as two hexadecimal words; whatever the table's events
             up to there say is about the table that is gone.
-        generation: of the table then; the next one has no row from before.
+        generation: of the table then, or the one before where nothing had landed; the next one has no row from before.
         source_ms: when, by the source's clock, milliseconds since 1970; 0 where unknown.
         back: events from behind it have landed, so that a table of this name exists again.
+        by_lsn: the catalog has shown it (PostgreSQL). Then the second words of positions alone, the events' own LSNs,
+            tell what lies behind it: the first one is where the commit before ended, which may lie before the drop. One
+            that is ``back`` from the beginning may lie behind events of the table that is back, too.
     """
 
     epoch: int
@@ -146,6 +164,7 @@ class Dropped(msgspec.Struct, frozen=True):
     generation: int
     source_ms: int = 0
     back: bool = False
+    by_lsn: bool = False
 
 
 class TableState(msgspec.Struct, frozen=True):
@@ -180,6 +199,8 @@ class TableState(msgspec.Struct, frozen=True):
             :attr:`heard_ms` is not before it.
         gone: source columns that have landed and that the newest rows do not have any more.
         dropped: the table was dropped at the source.
+        relation: what the source's catalog calls the table; None until it has been seen there, and for a database
+            that is not looked into.
         ignored_values: values that landed as NULL because their column does not follow a changed type.
         sources: every source table that lands in this one, where several may; empty for any other table.
         history: the table has every change as a row of its own, and no key.
@@ -218,6 +239,7 @@ class TableState(msgspec.Struct, frozen=True):
     doubt_ms: int = 0
     gone: tuple[str, ...] = ()
     dropped: Dropped | None = None
+    relation: Relation | None = None
     ignored_values: int = 0
     sources: tuple[tuple[str, str | None, str], ...] = ()
     history: bool = False

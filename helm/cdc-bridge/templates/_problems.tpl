@@ -53,15 +53,20 @@ left to it. */}}
 {{- if lt (int $source.terminationGracePeriodSeconds) 60 }}
   - {{ .at }}.terminationGracePeriodSeconds is {{ int $source.terminationGracePeriodSeconds }}: a micro-batch in hand would be cut off and done again; give it at least 60 seconds, longer than the longest micro-batch
 {{- end }}
+{{- /* A number is bytes, and less is refused, by the bridge as well (streaming/settings/runtime.py). */}}
+{{- $heap := dig "spark" "driver_memory" "1GiB" $source.settings }}
+{{- $mebibytes := include "cdc-bridge.mebibytes" $heap | int }}
+{{- if lt $mebibytes 512 }}
+  - {{ .at }}.settings.spark.driver_memory is {{ include "cdc-bridge.size" $heap }}{{ if not (kindIs "string" $heap) }} bytes{{ end }}, less than 512MiB: write a number with MiB or GiB, such as 2GiB
+{{- end }}
 {{- /* What docs/scale-out.md has measured: 200Mi of Java beside its heap, 250Mi of the driver's Python, 300Mi a core. */}}
 {{- $limit := dig "limits" "memory" "" $source.resources }}
-{{- $heap := dig "spark" "driver_memory" "1GiB" $source.settings }}
 {{- $threads := regexFind "[0-9]+" (regexFind "^local.[0-9]+" (dig "spark" "master" "" $source.settings)) | default (include "cdc-bridge.cores" $source.resources) }}
 {{- $cores := $source.executors.enabled | ternary 0 (int $threads) }}
-{{- $least := add (include "cdc-bridge.mebibytes" $heap | int) 450 (mul 300 $cores) | int }}
+{{- $least := add $mebibytes 450 (mul 300 $cores) | int }}
 {{- if $limit }}
 {{- if lt (include "cdc-bridge.mebibytes" $limit | int) $least }}
-  - {{ .at }}.resources.limits.memory is {{ $limit }}, less than {{ $least }}Mi: the heap ({{ $heap }} by settings.spark.driver_memory), 450Mi beside it{{ if $cores }}, and 300Mi for each of {{ $cores }} cores; where partitions are merged even more is needed{{ end }}. Raise it, or lower the heap{{ if $cores }} or the cores{{ end }}
+  - {{ .at }}.resources.limits.memory is {{ include "cdc-bridge.size" $limit }}, less than {{ $least }}Mi: the heap ({{ include "cdc-bridge.size" $heap }} by settings.spark.driver_memory), 450Mi beside it{{ if $cores }}, and 300Mi for each of {{ $cores }} cores; where partitions are merged even more is needed{{ end }}. Raise it, or lower the heap{{ if $cores }} or the cores{{ end }}
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -107,10 +107,15 @@ executor.yaml: |
 {{- max 1 (ceil $cores | int) -}}
 {{- end -}}
 
-{{/* Mebibytes of a Kubernetes quantity (4Gi, 500M), a size of the settings (2GiB) or a number of bytes. */}}
+{{/* A size as it is written. YAML's numbers are floats here, and 4294967296 would be 4.294967296e+09. */}}
+{{- define "cdc-bridge.size" -}}
+{{- kindIs "string" . | ternary . (int64 . | toString) -}}
+{{- end -}}
+
+{{/* Mebibytes of a Kubernetes quantity (4Gi, 500M, 4e9), a size of the settings (2GiB) or a number, which is bytes. */}}
 {{- define "cdc-bridge.mebibytes" -}}
-{{- $text := toString . -}}
-{{- $number := regexFind "^[0-9.]+" $text | float64 -}}
+{{- $text := include "cdc-bridge.size" . -}}
+{{- $number := regexFind "^[0-9.]+([eE][0-9]+)?" $text | float64 -}}
 {{- $unit := regexFind "[A-Za-z]+$" $text | lower | trimSuffix "b" -}}
 {{- $bytes := dict "" 1.0 "k" 1e3 "m" 1e6 "g" 1e9 "t" 1e12 "ki" 1024.0 "mi" 1048576.0 "gi" 1073741824.0 "ti" 1099511627776.0 -}}
 {{- divf (mulf $number (index $bytes $unit)) 1048576.0 | floor | int -}}

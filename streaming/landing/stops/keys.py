@@ -54,7 +54,8 @@ def key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] |
             "missing_key",
             f"a record without key arrived for a table with the key ({', '.join(keys)})",
             "declare the table's key columns in the settings, restart the bridge, and "
-            "`cdc-bridge resume CONFIG TABLE`; or restore the key at the source and `cdc-bridge resync CONFIG TABLE`",
+            "`cdc-bridge resume CONFIG TABLE`; or `cdc-bridge resync CONFIG TABLE`, as a table that appends, or with "
+            "the key restored at the source",
             rebuild,
         )
     changes = np.flatnonzero((events.ops == Op.UPDATE) | (events.ops == Op.DELETE))

@@ -41,8 +41,9 @@ LIVENESS: tuple[Alert, ...] = (
         "== 0",
         "1m",
         f"{BRIDGE} has stopped or hangs",
-        "Its /livez failed within 5 minutes: the job has ended with an error that only a person can mend, or one step "
-        "has taken longer than http.stuck_after. /livez, the status page and the log's end say which. Nothing lands.",
+        "Its /livez failed within 5 minutes: the job has ended with an error that only a person can mend, one step has "
+        "taken longer than http.stuck_after, the query hangs (it begins no micro-batch although records wait in "
+        "Kafka), or the driver is silent. /livez, the status page and the log's end say which. Nothing lands.",
     ),
     Alert(
         "BridgeNotReady",

@@ -45,6 +45,20 @@ STAGES = Row(
         ),
         Panel(
             View.LINES,
+            "Time per step of tasks",
+            (
+                Query(
+                    "sum by (step) (rate(bridge_task_seconds_sum{$of}[$__rate_interval])) "
+                    "/ sum by (step) (rate(bridge_task_seconds_count{$of}[$__rate_interval]))",
+                    "{{step}}",
+                ),
+            ),
+            "Mean seconds of a batch's tasks together: read, decode, order, encode, stage.",
+            unit="s",
+            stacked=True,
+        ),
+        Panel(
+            View.LINES,
             "Slowest stages, 95 %",
             (
                 Query(

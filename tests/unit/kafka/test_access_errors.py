@@ -6,8 +6,10 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from connectors.kafka.clients import Connection
-from connectors.kafka.config import KafkaConfig
+from connectors.kafka.config import KafkaConfig, OAuth, SaslMechanism, Security, SecurityProtocol
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
+from connectors.kafka.loopback import free_ports
+from connectors.kafka.topics import Admin
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,55 @@ def test_a_broker_that_does_not_answer_is_no_matter_of_access() -> None:
     problem = KafkaException(KafkaError(KafkaError._TRANSPORT, "Connection refused"))
     error = Connection(KafkaConfig("127.0.0.1:9093")).failure(problem, "listing topics")
     assert isinstance(error, BrokerUnavailableError)
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        "Could not resolve host: login.example.com",
+        "Failed to connect to 127.0.0.1:53685 after 0 ms: Could not connect to server",
+        "Recv failure: Connection reset by peer",
+        "Operation timed out after 20004 milliseconds with 0 bytes received",
+    ],
+)
+def test_a_host_of_tokens_that_does_not_answer_is_no_matter_of_access(why: str) -> None:
+    told = KafkaError(KafkaError._AUTHENTICATION, f"Failed to acquire SASL OAUTHBEARER token: {why}")
+    error = Connection(KafkaConfig("127.0.0.1:9093")).failure(KafkaException(told), "listing topics")
+    assert isinstance(error, BrokerUnavailableError)
+    assert error.message == (
+        f"nobody gave a token for Kafka while listing topics: Failed to acquire SASL OAUTHBEARER token: {why}"
+    )
+    assert error.remedy == (
+        "check that kafka.security.oauth.token_url is right, and that its host can be reached from here: name, "
+        "network, proxy"
+    )
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        '{"error":"invalid_client","error_description":"the secret is wrong"}',
+        '{"error":"invalid_grant","error_description":"the session timed out"}',
+        'Expected JSON response with "access_token" field',
+    ],
+)
+def test_a_host_of_tokens_that_gives_none_is_a_matter_of_access(why: str) -> None:
+    told = KafkaError(KafkaError._AUTHENTICATION, f"Failed to acquire SASL OAUTHBEARER token: {why}")
+    error = Connection(KafkaConfig("127.0.0.1:9093")).failure(KafkaException(told), "listing topics")
+    assert isinstance(error, KafkaAccessError)
+    assert why in error.message
+
+
+def test_the_client_itself_tells_that_the_host_of_tokens_does_not_answer() -> None:
+    tokens, broker = free_ports(2)
+    oauth = OAuth(f"http://127.0.0.1:{tokens}/token", "bridge", "secret")
+    security = Security(SecurityProtocol.SASL_PLAINTEXT, SaslMechanism.OAUTHBEARER, oauth=oauth)
+    admin = Admin(KafkaConfig(f"127.0.0.1:{broker}", security), timeout=0.2)
+
+    def told() -> str:
+        with pytest.raises(BrokerUnavailableError) as raised:
+            admin.topic_names()
+        return raised.value.message
+
+    # The client asks for a token in a thread of its own.
+    assert any("nobody gave a token for Kafka while listing topics" in told() for _ in range(50))

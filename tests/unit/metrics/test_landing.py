@@ -72,6 +72,11 @@ class TestFeed:
         assert fed.counted(catalogue.FILES_LANDED) == {("public.orders",): 1}
         assert fed.sum(catalogue.BATCH_SECONDS) == 0
 
+    def test_what_the_sources_catalog_has_shown_is_no_batch_either(self) -> None:
+        fed = Fed()
+        fed.feed.on_batch(report(offsets=0, files={}), None)
+        assert fed.sum(catalogue.BATCH_SECONDS) == 0
+
     def test_counters_by_reason(self) -> None:
         fed = Fed()
         counters = {
@@ -98,11 +103,13 @@ class TestFeed:
             PartitionResult("users", 0, 0),
         )
         state = ledger(table(source_ms=NOON_MS - 1_400))
-        fed.feed.on_batch(report(figures=BatchFigures({Stage.PLAN: 0.25}, {}, partitions)), state)
+        figures = BatchFigures({Stage.PLAN: 0.25}, {}, partitions, {"decode": 0.5})
+        fed.feed.on_batch(report(figures=figures), state)
         assert fed.counted(catalogue.RECORDS_READ) == {("orders",): 9, ("users",): 0}
         assert fed.counted(catalogue.EVENTS_CONSUMED) == {("orders", "create"): 7}
         assert fed.sum(catalogue.RECORD_TO_FILE_SECONDS) == 8
         assert fed.sum(catalogue.STAGE_SECONDS, stage="plan") == 0.25
+        assert fed.sum(catalogue.STEP_SECONDS, step="decode") == 0.5
         assert fed.feed.source_seconds == {"public.orders": 0.4}
 
     def test_parks_are_counted_however_they_came_about_but_not_those_from_before_the_start(self) -> None:
@@ -148,11 +155,11 @@ class TestStages:
         assert stages.seconds == {Stage.PLAN: 3.5}
 
     def test_figures_add_what_tables_count_to_the_ledger_s_counters(self) -> None:
-        results = Results(
-            (TableResult("public.orders", table(), figures={"unavailable.null": 2}),), (PartitionResult("t", 0, 3),)
-        )
+        orders = TableResult("public.orders", table(), figures={"unavailable.null": 2}, seconds={"order": 0.25})
+        results = Results((orders,), (PartitionResult("t", 0, 3, seconds={"order": 0.5, "read": 1.0}),))
         figures = BatchFigures.of(Stages(), {"records": 3}, results)
-        assert figures == BatchFigures({}, {"records": 3, "unavailable.null": 2}, results.partitions)
+        counters = {"records": 3, "unavailable.null": 2}
+        assert figures == BatchFigures({}, counters, results.partitions, {"order": 0.75, "read": 1.0})
         assert BatchFigures.beside({}, results) == BatchFigures({}, {"unavailable.null": 2}, ())
 
 

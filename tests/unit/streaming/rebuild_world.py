@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from connectors.debezium.decoder import Decoder
 from connectors.errors import BridgeError
-from connectors.kafka.errors import TopicNotFoundError
+from connectors.kafka.errors import BrokerUnavailableError, TopicNotFoundError
 from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT, Notification, SnapshotKind, SnapshotSignal
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.log import Ledger
@@ -85,7 +85,9 @@ class World:
 
     Attributes:
         snapshot: the rows that Debezium sends for a snapshot; ``signals`` that it was sent, by id.
-        now_ms: the wall clock.
+        now_ms: the wall clock; seconds: a clock that never goes back.
+        forgets: whether signals may be lost on the way, as in a topic.
+        signals_refused: so many are not taken by Kafka from now on.
         place: the zone's storage, where it is not ``zone``, the one in memory.
         chunk: offsets of a chunk of a catch-up.
     """
@@ -101,9 +103,12 @@ class World:
     told: list[Notification] = field(default_factory=list)
     takes_signals: bool = True
     notifies: bool = True
+    forgets: bool = True
+    signals_refused: int = 0
     prefix: str | None = None
     release_wait: float = 0.0
     now_ms: int = 1_700_000_000_000
+    seconds: float = 0.0
     place: Storage | None = None
     chunk: int = 1_000
     starts: itertools.count[int] = field(default_factory=itertools.count)
@@ -153,6 +158,9 @@ class World:
 
     def debezium(self) -> Debezium:
         def send(prefix: str, signal: SnapshotSignal) -> bool:
+            if self.signals_refused:
+                self.signals_refused -= 1
+                raise BrokerUnavailableError("Kafka does not answer", remedy="nothing")
             new = signal.id not in self.signals
             self.signals.setdefault(signal.id, (prefix, signal))
             return new
@@ -168,6 +176,7 @@ class World:
             heard=(lambda: {0: len(self.told)}) if self.notifies else None,
             notifications=notifications if self.notifies else None,
             topics=lambda: sorted(self.log.partitions),
+            forgets=self.forgets,
         )
 
     def _ends(self, topics: Sequence[str]) -> dict[str, dict[int, int]]:
@@ -255,7 +264,7 @@ class Driver:
             world.release_wait,
             told=told,
             now_ms=lambda: world.now_ms,
-            clock=lambda: 0.0,
+            clock=lambda: world.seconds,
         )
         asked = AskedRebuilds(opened, self.job, debezium, told, self.rebuilding, outside)
         self.emptied = EmptySnapshots(opened, self.job, debezium, told, self.rebuilding)

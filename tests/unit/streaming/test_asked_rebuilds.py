@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from connectors.landing_zone.ledger.state import RebuildKind, TableStatus
 from streaming.lifecycle.asked_rebuilds import settings_ask
 from streaming.plan import TableOptions
-from streaming.policies import OnDrop, OnKeyChange, OnResnapshot, OnTruncate, OnTypeChange
+from streaming.policies import OnDrop, OnKeyChange, OnMissingKey, OnResnapshot, OnTruncate, OnTypeChange
 from tests.support.mariadb_events import MariaTable, ddl
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
@@ -19,6 +22,7 @@ ASKING = TableOptions(
     on_resnapshot=OnResnapshot.REBUILD,
     on_type_change=OnTypeChange.REBUILD,
     on_key_change=OnKeyChange.REBUILD,
+    on_missing_key=OnMissingKey.APPEND,
     on_drop=OnDrop.DROP,
 )
 PARKING = TableOptions(
@@ -26,16 +30,22 @@ PARKING = TableOptions(
     on_resnapshot=OnResnapshot.PARK,
     on_type_change=OnTypeChange.PARK,
     on_key_change=OnKeyChange.PARK,
+    on_missing_key=OnMissingKey.PARK,
     on_drop=OnDrop.KEEP,
 )
 
 
 @pytest.mark.parametrize(
-    "reason", ["truncate", "recreated", "second_snapshot", "type_changed", "key_changed", "dropped"]
+    "reason", ["truncate", "recreated", "second_snapshot", "type_changed", "key_changed", "missing_key", "dropped"]
 )
 def test_each_policy_decides_about_its_own_reason(reason: str) -> None:
     assert settings_ask(reason, ASKING)
     assert not settings_ask(reason, PARKING)
+
+
+@pytest.mark.parametrize("policies", [{"on_missing_key": OnMissingKey.PARK}, {"on_key_change": OnKeyChange.PARK}])
+def test_a_key_that_is_gone_needs_both_policies(policies: dict[str, Any]) -> None:
+    assert not settings_ask("missing_key", replace(ASKING, **policies))
 
 
 def test_what_no_policy_decides_about_goes_on() -> None:

@@ -160,8 +160,15 @@ class TestConnectorConfiguration:
         ],
     )
     def test_the_signal_table(self, more: dict[str, str], verdict: str) -> None:
-        wanted = Expectations(topics=EXPECTED.topics, signal_table="public.signals")
-        assert [one for _, one in found(check_configuration(GOOD | more, wanted))] == [verdict]
+        wanted = Expectations(topics=EXPECTED.topics, signal_table="public.signals", notifications_topic="told")
+        told = {"notification.enabled.channels": "sink", "notification.sink.topic.name": "told"}
+        assert [one for _, one in found(check_configuration(GOOD | told | more, wanted))] == [verdict]
+
+    @pytest.mark.parametrize("channel", [{"signal_topic": "signals"}, {"signal_table": "public.signals"}])
+    def test_a_signal_channel_without_notifications(self, channel: dict[str, str]) -> None:
+        wanted = Expectations(topics=EXPECTED.topics, **channel)
+        checks = dict(found(check_configuration(GOOD, wanted)))
+        assert checks["connector notification.sink.topic.name"] == "warning"
 
     def test_another_connector_is_not_looked_at(self) -> None:
         config = {"connector.class": "org.apache.kafka.connect.file.FileStreamSource"}

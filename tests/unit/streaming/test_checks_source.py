@@ -20,6 +20,7 @@ from streaming.checks.source import captured, check_source, expectations
 from streaming.checks.source_mysql import check_binary_log, check_columns
 from streaming.checks.source_postgresql import (
     Captured,
+    check_dropped,
     check_identities,
     check_keys,
     check_publication,
@@ -29,6 +30,7 @@ from streaming.checks.source_postgresql import (
 from streaming.plan import TableOptions
 from streaming.policies import MetadataColumn, OnTruncate, OnUnavailable
 from tests.support.records import Table
+from tests.unit.source_database.connect_server import ConnectServer
 from tests.unit.streaming.checked import found
 from tests.unit.streaming.landed_shop import TOPIC, job, landed, two_batches
 from tests.unit.streaming.settings_builder import settings
@@ -52,6 +54,12 @@ def slot(**changes: Any) -> ReplicationSlot:
 
 
 class TestPostgresql:
+    def test_whether_dropped_tables_are_seen(self) -> None:
+        assert found([check_dropped(standby=False), check_dropped(standby=True)]) == [
+            ("dropped and renamed tables", "ok"),
+            ("dropped and renamed tables", "warning"),
+        ]
+
     def test_the_logs_level(self) -> None:
         assert found([check_wal_level("logical"), check_wal_level("replica")]) == [
             ("wal_level", "ok"),
@@ -214,6 +222,26 @@ class TestSource:
         state = two_batches(tmp_path).ledger.state
         chosen = settings(source__database={"url": "postgresql://u@localhost/shop", "password_file": str(secret)})
         assert found(check_source(chosen, job(tmp_path), {}, state)) == [("source", "problem")]
+
+    @pytest.mark.parametrize(
+        ("connector", "config", "verdict"),
+        [
+            ("auto", {}, "ok"),
+            ("mariadb", {"connector.class": "io.debezium.connector.mariadb.MariaDbConnector"}, "ok"),
+            ("postgresql", {}, "warning"),
+            ("auto", {"connector.class": "io.debezium.connector.postgresql.PostgresConnector"}, "warning"),
+        ],
+    )
+    def test_without_the_database_nobody_hears_of_drops_in_postgresql(
+        self, tmp_path: Path, connector: str, config: dict[str, str], verdict: str
+    ) -> None:
+        state = two_batches(tmp_path).ledger.state
+        with ConnectServer() as server:
+            server.answers["/connectors/shop/config"] = (200, config)
+            server.answers["/connectors/shop/status"] = (200, {"connector": {"state": "RUNNING"}, "tasks": []})
+            chosen = settings(connector=connector, source__connect={"url": server.url, "connector": "shop"})
+            checks = dict(found(check_source(chosen, job(tmp_path), {}, state)))
+        assert checks["source database"] == verdict
 
     def test_what_the_settings_take_for_granted(self, tmp_path: Path) -> None:
         state = two_batches(tmp_path).ledger.state

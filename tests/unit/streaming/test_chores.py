@@ -191,6 +191,28 @@ class TestRequests:
         assert len(waiting(shop.plain.state).requests) == 1
 
 
+class TestSurvey:
+    def test_what_a_survey_cannot_record_ends_the_driver(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+
+        class Survey:
+            looking = False
+
+            def __call__(self) -> bool:
+                raise Broken("the disk is full", remedy="make room")
+
+        made = Chores(
+            shop.plain.opened(),
+            {},
+            (),
+            Pace(0.0, Retries(1, 1.0, 1.0), gives_up=False),
+            on_failure=lambda error, pause: None,
+            survey=Survey(),
+        )
+        with pytest.raises(Broken):
+            made.run()
+
+
 class TestTables:
     def test_tables_take_turns_one_chunk_each(self, tmp_path: Path) -> None:
         shop = paused(tmp_path)

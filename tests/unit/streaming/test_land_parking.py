@@ -130,7 +130,8 @@ class TestParking:
             "keyless": "declare the table's key columns in the settings, or set policies.on_missing_key to append, "
             "restart the bridge, and `cdc-bridge resume CONFIG TABLE`",
             "lost key": "declare the table's key columns in the settings, restart the bridge, and "
-            "`cdc-bridge resume CONFIG TABLE`; or restore the key at the source and `cdc-bridge resync CONFIG TABLE`",
+            "`cdc-bridge resume CONFIG TABLE`; or `cdc-bridge resync CONFIG TABLE`, as a table that appends, or with "
+            "the key restored at the source",
             "append": "declare the table's key columns in the settings and restart the bridge, or make the source send "
             "inserts only; then `cdc-bridge resync CONFIG TABLE`",
             "null": "declare key columns for the table in the settings that are never NULL, restart the bridge, and "

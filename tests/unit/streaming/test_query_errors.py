@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from pathlib import Path
 
-from streaming.driver.spark_errors import LONGEST_CAUSE, cause_of
+import pytest
+from pyspark.errors import PySparkException
+
+from connectors.errors import BridgeError
+from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
+from streaming.driver import session
+from streaming.driver.spark_errors import LONGEST_CAUSE, QueryFailedError, cause_of, query_failed
 
 FROM_A_WORKER = """
   An exception was thrown from the Python worker. Please see the stack trace below.
@@ -45,3 +52,40 @@ ValueError: no x
 )
 def test_the_cause_is_the_line_that_names_it(report: str, cause: str) -> None:
     assert cause_of(report) == cause
+
+
+@pytest.mark.parametrize(
+    ("exception", "kind"),
+    [
+        ("TimeoutException: Timed out waiting for a node assignment. Call: listTopics", BrokerUnavailableError),
+        ("DisconnectException: Cancelled fetchMetadata request with correlation id 3", BrokerUnavailableError),
+        ("TopicAuthorizationException: Not authorized to access topics: [shop]", KafkaAccessError),
+        ("UnknownServerException: The server experienced an unexpected error", QueryFailedError),
+    ],
+)
+def test_what_kafkas_client_has_met_is_an_error_of_its_own(exception: str, kind: type[BridgeError]) -> None:
+    said = f"[STREAM_FAILED] Query [id = 1] terminated with exception: org.apache.kafka.common.errors.{exception}"
+    error = query_failed(PySparkException(said))
+    assert type(error) is kind
+    assert exception.partition(": ")[2] in error.message
+
+
+@pytest.mark.parametrize("appender", ["text-query", "json-query"])
+@pytest.mark.parametrize(
+    ("report", "told_by_spark"),
+    [
+        ("[FOREACH_BATCH_USER_FUNCTION_ERROR] An error occurred", False),
+        ("org.apache.kafka.common.errors.TimeoutException: Timed out", False),
+        ("org.apache.kafka.common.errors.SaslAuthenticationException: Authentication failed", False),
+        ("org.apache.kafka.common.errors.UnknownServerException: The server met an unexpected error", True),
+        ("java.lang.AssertionError: assertion failed", True),
+    ],
+)
+def test_spark_tells_how_a_query_ended_unless_the_bridge_does(appender: str, report: str, told_by_spark: bool) -> None:
+    """What the log leaves out is an error of its own here; of anything else it has the lines that the remedy names."""
+    text = (Path(session.__file__).parent / "log4j2.xml").read_text(encoding="utf-8")
+    [left_out] = re.findall(rf'<Console name="{appender}".*?\n.*?\}}\{{(\(\?s\)[^}}]*)\}}\{{\}}', text)
+    said = f"ERROR MicroBatchExecution: Query terminated with error\n{report}\n\tat a.b.C"
+    assert (re.fullmatch(left_out, said) is None) is told_by_spark
+    foreseen = type(query_failed(PySparkException(report))) is not QueryFailedError
+    assert foreseen is (not told_by_spark and "FOREACH" not in report)

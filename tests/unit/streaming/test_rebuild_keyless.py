@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from connectors.kafka.signals import INITIAL_SNAPSHOT, SnapshotKind
 from connectors.kafka.signals import SnapshotProgress as Progress
-from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableStatus
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import Dropped, Rebuild, RebuildKind, TableStatus
 from connectors.landing_zone.requests import Action, new_request
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.filling import Filling
-from streaming.policies import OnMissingKey
+from streaming.policies import OnKeyChange, OnMissingKey
 from tests.support.records import Table
-from tests.unit.streaming.landed_shop import TOPIC, row
+from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.rebuild_world import NAME, World
 from tests.unit.streaming.told_runs import scan, told
 
@@ -157,6 +160,95 @@ class TestKeyless:
         world.send(keyless.create(row(3), 60))
         world.live()
         assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(3)])
+
+
+class TestDroppedKey:
+    """Debezium makes no incremental snapshot of a table without key, so one that has lost its key gets none."""
+
+    keyless = Table(TOPIC, key=())
+
+    def begun(self, world: World, **policies: Any) -> World:
+        """A table with a key that streams, and what a snapshot of it without key has."""
+        world.policies = {"on_missing_key": OnMissingKey.APPEND, **policies}
+        world.send(ORDERS.read(row(1), 10), ORDERS.create(row(2), 20))
+        world.live()
+        world.snapshot = tuple(self.keyless.read(row(number), 40) for number in (1, 2, 3))
+        return world
+
+    def test_a_blocking_snapshot_rebuilds_the_table_as_one_that_appends(self, world: World) -> None:
+        self.begun(world, on_key_change=OnKeyChange.REBUILD)
+        world.send(self.keyless.create(row(3), 30))
+        world.live()
+        world.send(self.keyless.create(row(3), 50))
+        world.live()
+        assert [signal.kind for _, signal in world.signals.values()] == [SnapshotKind.BLOCKING]
+        assert (world.table.status, world.table.generation, world.table.keys) == (TableStatus.STREAMING, 2, ())
+        assert world.rows() == [row(1), row(2), row(3), row(3)]
+
+    def test_a_rebuild_that_is_begun_anew_asks_for_the_same(self, world: World) -> None:
+        self.begun(world, on_key_change=OnKeyChange.REBUILD).release_wait = 60.0
+        world.send(self.keyless.create(row(3), 30))
+        world.driver().drain()
+        assert world.table.status is TableStatus.DELETING
+        world.ask(new_request(Action.RESYNC, now_ms=3, by="ann@home", table=NAME, arguments={"restart": "yes"}))
+        world.driver().drain()
+        world.release_wait = 0.0
+        world.live()
+        assert [signal.kind for _, signal in world.signals.values()] == [SnapshotKind.BLOCKING]
+        assert world.rows() == [row(1), row(2), row(3)]
+
+    def test_so_does_a_resync_of_the_table_that_has_parked(self, world: World) -> None:
+        self.begun(world)
+        world.send(self.keyless.create(row(3), 30))
+        world.live()
+        assert world.table.parked is not None
+        assert world.table.parked.reason == "missing_key"
+        world.ask()
+        world.live()
+        assert [signal.kind for _, signal in world.signals.values()] == [SnapshotKind.BLOCKING]
+        assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(1), row(2), row(3)])
+
+    def test_a_table_that_the_source_has_dropped_keeps_its_rows(self, world: World) -> None:
+        """Debezium sends what it decodes after the drop without key."""
+        self.begun(world, on_key_change=OnKeyChange.REBUILD)
+        driver = world.driver()
+        dropped = Dropped(0, f"{99:016x}{99:016x}", generation=1)
+        driver.ledger.commit(Draft(tables={NAME: replace(world.table, dropped=dropped)}))
+        world.send(self.keyless.create(row(3), 30))
+        world.live()
+        parked = world.table.parked
+        assert parked is not None
+        assert (parked.reason, world.signals, world.rows()) == ("missing_key", {}, [row(1), row(2)])
+        assert parked.message.endswith("it is not rebuilt, since the source has dropped the table")
+
+    def test_without_notifications_it_stays_parked_and_its_rows_stay(self, world: World) -> None:
+        self.begun(world, on_key_change=OnKeyChange.REBUILD).notifies = False
+        world.send(self.keyless.create(row(3), 30))
+        world.live()
+        parked = world.table.parked
+        assert parked is not None
+        assert (parked.reason, world.signals, world.rows()) == ("missing_key", {}, [row(1), row(2)])
+        assert parked.remedy.startswith("set source.notifications_topic")
+
+    def test_a_resync_before_any_record_shows_it_fails_and_the_next_one_asks_for_a_blocking_snapshot(
+        self, world: World
+    ) -> None:
+        self.begun(world)
+        world.ask()
+        world.driver().drain()
+        [(identity, (_, signal))] = world.signals.items()
+        assert signal.kind is SnapshotKind.INCREMENTAL
+        world.notify(
+            Progress.TABLE_SCAN_COMPLETED, identity, scanned_collection="public.orders", status="NO_PRIMARY_KEY"
+        )
+        world.driver().drain()
+        assert world.table.parked is not None
+        assert world.table.parked.reason == "snapshot_failed"
+        world.signals.clear()
+        world.ask(new_request(Action.RESYNC, now_ms=3, by="ann@home", table=NAME))
+        world.live()
+        assert [signal.kind for _, signal in world.signals.values()] == [SnapshotKind.BLOCKING]
+        assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(1), row(2), row(3)])
 
 
 def test_a_blocking_snapshot_of_another_table_is_not_taken_for_ours(world: World) -> None:

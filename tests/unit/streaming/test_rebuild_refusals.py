@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from connectors.debezium.options import DecodeOptions, TableRules
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.requests import Action, new_request
@@ -61,17 +63,21 @@ class TestRefusals:
             f"declare key columns for the table in the settings, restart, then `cdc-bridge resync CONFIG {NAME}`"
         )
 
-    def test_of_a_keyless_table_without_notifications(self, world: World) -> None:
+    @pytest.mark.parametrize("key", [("id",), ()], ids=["key", "no key"])
+    def test_where_nobody_would_hear_of_the_snapshot(self, world: World, key: tuple[str, ...]) -> None:
         world.policies = {"on_missing_key": OnMissingKey.APPEND}
         world.notifies = False
-        world.send(Table(TOPIC, key=()).create(row(1), 1))
+        world.send(Table(TOPIC, key=key).create(row(1), 1))
         world.live()
         message, remedy = self.refused(world)
         assert message == (
-            f"{NAME} cannot be rebuilt: it has no key, and without notifications nobody can tell when its snapshot is "
-            "complete"
+            f"{NAME} cannot be rebuilt: without notifications nobody can tell when its snapshot is complete, or that "
+            "it never came"
         )
-        assert remedy.startswith("set source.notifications_topic (the connector's notification.sink.topic.name)")
+        assert remedy == (
+            "set source.notifications_topic (the connector's notification.sink.topic.name), restart, then "
+            f"`cdc-bridge resync CONFIG {NAME}`"
+        )
 
     def test_of_a_table_that_the_settings_exclude(self, world: World) -> None:
         shop(world)

@@ -172,15 +172,6 @@ class TestResync:
         assert (world.table.generation, len(world.signals)) == (3, 2)
         assert world.rows() == [row(1, "uno"), row(3, "three")]
 
-    def test_without_notifications_the_table_streams_once_the_snapshot_is_asked_for(self, world: World) -> None:
-        shop(world)
-        world.notifies = False
-        world.ask()
-        world.driver().drain()
-        assert (world.table.status, world.table.rebuild) == (TableStatus.STREAMING, None)
-        world.live()
-        assert world.rows() == [row(1, "uno"), row(3, "three")]
-
     def test_a_failed_snapshot_parks_the_table_and_a_resume_is_refused(self, world: World) -> None:
         shop(world)
         world.ask()

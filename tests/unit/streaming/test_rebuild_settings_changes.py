@@ -48,14 +48,11 @@ class TestSettingsThatChangeOnTheWay:
         world.live()
         assert world.rows() == [row(1, "uno"), row(3, "three")]
 
-    def test_without_the_notifications_topic_the_table_streams(self, world: World) -> None:
-        self.filling(world)
-        world.notifies = False
-        world.driver().drain()
-        assert world.table.status is TableStatus.STREAMING
-
-    def test_without_the_notifications_topic_a_table_without_key_waits_for_it(self, world: World) -> None:
-        self.filling(world, on_missing_key=OnMissingKey.APPEND)
+    @pytest.mark.parametrize("policies", [{}, {"on_missing_key": OnMissingKey.APPEND}], ids=["key", "no key"])
+    def test_without_the_notifications_topic_the_table_waits_for_it(
+        self, world: World, policies: dict[str, OnMissingKey]
+    ) -> None:
+        self.filling(world, **policies)
         world.notifies = False
         world.driver().drain()
         assert world.table.status is TableStatus.FILLING

@@ -14,7 +14,7 @@ from rich.progress import Progress, TaskID
 from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableState, TableStatus
 from connectors.source_database.database import SourceDatabase
 from streaming.lifecycle.asking import Asking, UnknownTableError
-from streaming.lifecycle.resync_view import UNSEEN_END, phase_text, resync_table
+from streaming.lifecycle.resync_view import phase_text, resync_table
 from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, World
@@ -126,14 +126,12 @@ def test_a_refusal_is_told(world: World) -> None:
     assert outcome.answer.remedy.startswith("set source.signals.topic")
 
 
-def test_where_the_end_cannot_be_seen_it_says_so(world: World) -> None:
+def test_where_the_end_could_not_be_seen_it_is_refused(world: World) -> None:
     world.notifies = False
-    said = io.StringIO()
-    outcome = resync_table(
-        asking(world), NAME, settings(**TOPIC), Console(file=said, width=1_000), restart=False, wait=True
-    )
-    assert outcome.done
-    assert said.getvalue() == f"{UNSEEN_END}\n"
+    outcome = resync_table(asking(world), NAME, settings(**TOPIC), console(), restart=False, wait=True)
+    assert outcome.failed
+    assert outcome.answer is not None
+    assert outcome.answer.remedy.startswith("set source.notifications_topic")
 
 
 def test_an_unknown_table_is_named_with_the_nearest(world: World) -> None:

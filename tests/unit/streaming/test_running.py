@@ -165,6 +165,14 @@ def test_an_error_of_the_job_ends_the_run() -> None:
         run(job)
 
 
+def test_what_the_catalog_has_shown_is_told_and_is_no_batch() -> None:
+    summary = RunSummary()
+    shown = report(offsets=0, files={}, notes=("public.orders: dropped",), stops={"public.orders": PARKED})
+    summary.add(shown)
+    assert (summary.batches, summary.version, summary.parked) == (0, 3, {"public.orders": PARKED})
+    assert batch_text(shown) == "version 3: what the source's catalog has shown; parked: public.orders (truncate)"
+
+
 def test_the_summary_for_a_person_names_what_stands_still_and_why() -> None:
     summary = RunSummary(failures=2)
     summary.add(report(stops={"public.orders": PARKED}))

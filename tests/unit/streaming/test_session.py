@@ -29,7 +29,7 @@ def test_order_and_speed_rest_on_these_properties() -> None:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
         "spark.kafka.consumer.cache.capacity": "1024",
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
-        "spark.executor.extraJavaOptions": "-Xss16m",
+        "spark.executor.extraJavaOptions": "-Xss16m -Dcdc.bridge.log.format=text -Dcdc.bridge.log.level=WARN",
     }.items() <= properties.items()
     assert properties["spark.driver.extraJavaOptions"].startswith("-Xss16m -Dlog4j2.configurationFile=file:///")
 
@@ -61,6 +61,14 @@ def test_spark_logs_less_than_the_bridge_in_the_same_format(level: str, spark_le
     options = spark_properties(settings(log={"format": "json", "level": level}), [])["spark.driver.extraJavaOptions"]
     assert "-Dcdc.bridge.log.format=json" in options.split()
     assert f"-Dcdc.bridge.log.level={spark_level}" in options.split()
+
+
+@pytest.mark.parametrize("side", ["driver", "executor"])
+def test_stack_traces_are_for_who_debugs(side: str) -> None:
+    traces = {"-Dcdc.bridge.log.trace=full", "-Dcdc.bridge.log.traces=true"}
+    for level, wanted in (("debug", traces), ("info", set[str]())):
+        options = spark_properties(settings(log={"level": level}), [])[f"spark.{side}.extraJavaOptions"]
+        assert traces & set(options.split()) == wanted
 
 
 def test_the_log_configuration_has_an_appender_per_format_and_keeps_standard_output_free() -> None:

@@ -1,0 +1,95 @@
+"""What becomes of a mirrored table after a look into the source's catalog, and what a person should know of it."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import msgspec
+
+from connectors.landing_zone.ledger.state import Dropped, LedgerState, TableState, TableStatus
+from streaming.driver.dropping import with_drop
+from streaming.landing.source_drop import drop_nowhere, drop_seen, has_positions
+from streaming.lifecycle.catalog_look import Finding, Gone, Renamed, Replaced, Seen
+from streaming.lifecycle.generations import UNDER_WAY
+from streaming.plan import JobOptions
+
+TOLD_BY_CATALOG = (
+    "another table has the name at the source by now (made again, or renamed), which its catalog has shown only after "
+    "that"
+)
+TOLD_WITHOUT_POSITIONS = (
+    "the source has dropped the table, as its catalog shows, and its events have no log positions to tell them from "
+    "those of a later table of its name"
+)
+
+
+def recorded(finding: Finding, table: TableState, state: LedgerState, job: JobOptions) -> TableState:
+    """The table after what a look has found, as its policies say.
+
+    Args:
+        state: what the ledger knows.
+    """
+    match finding:
+        case Seen() | Renamed():
+            return msgspec.structs.replace(table, relation=finding.relation)
+        case Gone():
+            dropped = _before(table) or drop_seen(table, finding.end.lsn, finding.end.at_ms)
+            if _begins_behind_a_drop(table) and table.status not in UNDER_WAY:
+                # It begins behind this one, then: of what lies before it nothing is in the mirror.
+                dropped = msgspec.structs.replace(dropped, generation=table.generation - 1, back=False)
+            # Whichever table gets the name next is seen anew.
+            told = TOLD_BY_CATALOG
+            if table.sequence and not has_positions(table):
+                dropped, told = drop_nowhere(table, finding.end.at_ms), TOLD_WITHOUT_POSITIONS
+            after = with_drop(table, dropped, state, {}, job, told)
+            return msgspec.structs.replace(after, relation=None)
+        case Replaced():
+            late = msgspec.structs.replace(drop_seen(table, finding.end.lsn, finding.end.at_ms), back=True)
+            if table.status is TableStatus.CLEARED:
+                # The snapshot that fills it is still to be asked for.
+                late = msgspec.structs.replace(late, generation=table.generation - 1)
+                return msgspec.structs.replace(table, dropped=late, relation=finding.relation)
+            after = with_drop(table, late, state, {}, job, TOLD_BY_CATALOG)
+            if _begins_behind_a_drop(table) and after.parked == table.parked:
+                after = msgspec.structs.replace(after, dropped=table.dropped)
+            return msgspec.structs.replace(after, relation=finding.relation)
+        case _:
+            assert_never(finding)
+
+
+def _before(table: TableState) -> Dropped | None:
+    """A drop behind which nothing has landed: whatever comes behind it is of another table, be that one gone or not."""
+    dropped = table.dropped
+    return None if dropped is None or dropped.back or dropped.generation < table.generation else dropped
+
+
+def _begins_behind_a_drop(table: TableState) -> bool:
+    """Whether nothing has landed since an earlier generation's table was dropped, whose tail may still come."""
+    dropped = table.dropped
+    return dropped is not None and dropped.generation < table.generation and table.sequence == 0
+
+
+def is_elsewhere(finding: Finding, table: TableState) -> bool:
+    """Whether the table was known in another database."""
+    known = table.relation
+    return isinstance(finding, Seen) and known is not None and known.database != finding.relation.database
+
+
+def note_of(finding: Finding, table: TableState) -> str | None:
+    """What a person should know of it; None for nothing, or nothing that is the table's own."""
+    match finding:
+        case Seen():
+            back = table.relation is not None and not is_elsewhere(finding, table)
+            return "has its name at the source again" if back else None
+        case Renamed():
+            return (
+                f"renamed to {finding.relation.renamed} at the source: its mirror stays as it is and gets no "
+                "more changes; the rows that change from now on land under the new name; "
+                "`cdc-bridge resync CONFIG TABLE` fills that table"
+            )
+        case Gone():
+            return "dropped at the source, as its catalog shows"
+        case Replaced():
+            return "dropped at the source and made again, or replaced by a renamed table"
+        case _:
+            assert_never(finding)

@@ -1,0 +1,104 @@
+"""What a running bridge writes to standard error while its broker is away: lines, and no stack trace of anybody's."""
+
+from __future__ import annotations
+
+import json
+import queue
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from connectors.kafka.embedded_broker import EmbeddedBroker
+from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.cluster import Cluster
+from tests.support.process import SECONDS, running
+from tests.support.records import Table
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
+
+# Java's own words at its start, before any configuration of its log.
+JAVA = "WARNING: Using incubator modules: jdk.incubator.vector"
+
+
+class Lines:
+    """The lines that a process writes to its standard error, as they come."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.seen: list[str] = []
+        self._coming: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, args=(process,), daemon=True).start()
+
+    def until(self, text: str) -> None:
+        """Return once a line has this text."""
+        self._take(lambda line: line is not None and text in line, text)
+
+    def to_the_end(self) -> list[str]:
+        """All lines of a process that ends."""
+        self._take(lambda line: line is None, "the end")
+        return self.seen
+
+    def _take(self, found: Callable[[str | None], bool], what: str) -> None:
+        deadline = time.monotonic() + SECONDS
+        while True:
+            try:
+                line = self._coming.get(timeout=max(deadline - time.monotonic(), 0.01))
+            except queue.Empty:
+                raise AssertionError(f"{what}: not within {SECONDS} s; the lines:\n" + "\n".join(self.seen)) from None
+            if line is not None:
+                self.seen.append(line)
+            if found(line):
+                return
+            assert line is not None, f"{what}: it has ended; the lines:\n" + "\n".join(self.seen)
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        assert process.stderr is not None
+        for line in process.stderr:
+            self._coming.put(line.rstrip("\n"))
+        self._coming.put(None)
+
+
+@pytest.fixture
+def broker(tmp_path: Path, broker_jars: list[Path]) -> Iterator[EmbeddedBroker]:
+    """A broker that no other test uses: it is killed here."""
+    with EmbeddedBroker(tmp_path / "broker", broker_jars, jvm_options=[QUICK_JAVA]) as started:
+        yield started
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_broker_that_goes_away_and_comes_back_leaves_no_stack_trace(
+    broker: EmbeddedBroker, tmp_path: Path, form: str
+) -> None:
+    cluster = Cluster(broker.bootstrap_servers)
+    table = Table(cluster.topic())
+    cluster.send(table.create({"id": 1, "name": "a"}, lsn=1))
+    made = Bridge(
+        tmp_path,
+        None,
+        kafka__bootstrap_servers=broker.bootstrap_servers,
+        kafka__topics=None,
+        kafka__pattern=rf"{cluster.prefix}\..*",
+        trigger__interval="0s",
+        retry={"attempts": 50, "backoff": "100ms", "max_backoff": "1s"},
+        log__format=form,
+    )
+    with running(made.write_settings()) as process:
+        lines = Lines(process)
+        lines.until("1 offset -> 1 row")
+        broker.kill()
+        lines.until("no Kafka broker answers Spark's query: ")
+        broker.start()
+        cluster.send(table.create({"id": 2, "name": "b"}, lsn=2))
+        lines.until("1 offset -> 1 row")
+        process.terminate()
+        said = [line for line in lines.to_the_end() if line and line != JAVA]
+        assert process.wait(SECONDS) == 0
+    assert [line for line in said if re.search(r"\bat [\w.$]+\(|Traceback|stack_trace", line)] == []
+    if form == "json":
+        assert [type(json.loads(line)) for line in said] == [dict] * len(said)
+    else:
+        assert [line for line in said if not re.match(r"\d{4}-\d\d-\d\dT[\d:.]+Z ", line)] == []
