@@ -18,9 +18,11 @@ from docker.models.containers import Container
 
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.demo.judge import judge
+from streaming.driver.session import spark_properties
 from tests.image.build import CREATED, REVISION, VERSION
 from tests.image.conftest import Source
 from tests.image.containers import SECONDS, Image, docker_client, ended, health, json_output, log_until
+from tests.unit.streaming.settings_builder import settings
 
 pytestmark = pytest.mark.image
 
@@ -189,7 +191,9 @@ def test_two_executors_in_containers_of_their_own_land_the_same_rows(
     with ExitStack() as stack:
         command = ["/opt/spark/bin/spark-class", "org.apache.spark.deploy.master.Master"]
         command += ["--host", "127.0.0.1", "--port", str(MASTER_PORT), "--webui-port", "0"]
-        leader = stack.enter_context(bridge().running(*command))
+        # What it says of itself is of the level that Spark has only where the bridge's is debug.
+        leading = bridge(SPARK_DAEMON_JAVA_OPTS="-Dcdc.bridge.log.level=INFO")
+        leader = stack.enter_context(leading.running(*command))
         log_until(leader, ["I have been elected leader"])
         running = stack.enter_context(driver.running(*RUN_ONCE))
         log_until(leader, ["Registered app"])
@@ -198,13 +202,19 @@ def test_two_executors_in_containers_of_their_own_land_the_same_rows(
         logs = [one.logs().decode() for one in executors]
     assert done.code == 0, done.errors
     assert differences(state / "LandingZone", source) == []
-    assert ["Running task" in log for log in logs] == [True, True], logs
+    assert ["Running task" in json.dumps(json_lines(log)) for log in logs] == [True, True], logs
+
+
+def json_lines(log: str) -> list[object]:
+    """The lines of a log that is JSON, but for the one with which Java itself begins."""
+    return [json.loads(line) for line in log.splitlines() if not line.startswith("WARNING: Using incubator modules")]
 
 
 @contextmanager
 def executor(bridge: Callable[..., Image], number: int) -> Iterator[Container]:
     """An executor as Spark on Kubernetes starts it: by the image's entrypoint, described by variables."""
-    options = {f"SPARK_JAVA_OPT_{index}": option for index, option in enumerate(MODULE_OPTIONS)}
+    told = spark_properties(settings(log__format="json", log__level="debug"), [])["spark.executor.extraJavaOptions"]
+    options = {f"SPARK_JAVA_OPT_{index}": option for index, option in enumerate([*MODULE_OPTIONS, *told.split()])}
     image = bridge(
         SPARK_DRIVER_URL=f"spark://CoarseGrainedScheduler@127.0.0.1:{DRIVER_PORT}",
         SPARK_EXECUTOR_ID=str(number + 1),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench.contender import high_water, measured
-from tests.bench.supervise import Use
+from tests.bench.supervise import Use, ignores_ended_children
 
 SHARE = 0.1
 """Seconds of the processor that each burner takes, by its own count."""
@@ -28,6 +28,30 @@ os.read(read, 5)
 os.kill(child, signal.SIGKILL)
 """
 
+IGNORES_ITS_CHILDREN = f"""
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+read, write = os.pipe()
+if os.fork():
+    os.close(write)
+    os.read(read, 1)
+    sys.exit()
+{BURN}
+import time
+time.sleep(0.3)
+"""
+"""As the daemon of Spark's Python workers does: only the child uses the processor, and nobody can wait for it."""
+LEAVES_A_CHILD_THAT_IT_IGNORES = f"""
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if os.fork() == 0:
+    {BURN.replace(chr(10), chr(10) + "    ")}
+    time.sleep(0.3)
+else:
+    import time
+    time.sleep(0.1)
+"""
+
 
 def run(tmp_path: Path, program: str) -> Use:
     return measured([sys.executable, "-c", program], tmp_path / "log.txt", tmp_path / "use.json")[0]
@@ -39,6 +63,20 @@ def test_a_descendant_counts_however_it_was_left(tmp_path: Path, program: str) -
 
     assert use.code == 0
     assert use.cpu >= 2 * SHARE
+
+
+@pytest.mark.parametrize("program", [IGNORES_ITS_CHILDREN, LEAVES_A_CHILD_THAT_IT_IGNORES])
+def test_a_child_whose_end_nobody_is_told_counts_once(tmp_path: Path, program: str) -> None:
+    little = run(tmp_path, program).cpu
+    much = run(tmp_path, program.replace(f"< {SHARE}", f"< {10 * SHARE}")).cpu
+
+    assert 7.5 * SHARE < much - little < 10.5 * SHARE
+
+
+def test_whose_parent_is_told_of_its_end_is_the_systems_to_count() -> None:
+    assert ignores_ended_children("Name:\tpython\nSigIgn:\t0000000000011001\n")
+    assert not ignores_ended_children("Name:\tpython\nSigIgn:\t0000000001001000\n")
+    assert not ignores_ended_children("Name:\tkthread\n")
 
 
 def test_a_command_that_fails_ends_the_benchmark_with_what_it_said(tmp_path: Path) -> None:
