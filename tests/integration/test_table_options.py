@@ -85,8 +85,8 @@ class TestCompaction:
 @pytest.mark.parametrize(
     ("table", "left"),
     [
-        ("marked", "name, price, quantity, measure, national_id, iban, notes, born"),
-        ("marked_by_key", "NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL"),
+        ("marked", "name, price, quantity, measure, national_id, iban, notes, born, seen"),
+        ("marked_by_key", "NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL"),
     ],
 )
 def test_deleted_rows_stay_marked_with_what_the_log_has_of_them(landed: Landed, table: str, left: str) -> None:
@@ -133,19 +133,20 @@ class TestHistory:
 
 class TestDisguises:
     def test_hashes_are_those_that_postgresql_makes(self, landed: Landed) -> None:
-        hashed = [hash_of(text) for text in ("national_id", "trim_scale(price)", "quantity")]
+        hashed = [hash_of(text) for text in ("national_id", "trim_scale(price)", "quantity", timestamp_text())]
         expected = f"""
             SELECT id, name, {", ".join(hashed)}, CASE WHEN notes IS NOT NULL THEN '****' END, NULL
             FROM disguised ORDER BY id"""
-        names = ("id", "name", "national_id", "price", "quantity", "notes", "born", "iban", "measure")
-        assert_same([row[:7] for row in landed.rows("disguised", names)], landed.east.execute(expected))
+        names = ("id", "name", "national_id", "price", "quantity", "seen", "notes", "born", "iban", "measure")
+        assert_same([row[:8] for row in landed.rows("disguised", names)], landed.east.execute(expected))
 
     def test_hashed_keys_find_their_rows(self, landed: Landed) -> None:
         expected = f"""
-            SELECT {hash_of("id")} AS key, name, {hash_of("born")}, quantity, measure, national_id, iban, notes
+            SELECT {hash_of("id")} AS key, name, {hash_of("born")}, quantity, measure, national_id, iban, notes,
+                {hash_of(timestamp_text().replace(".US", '.US"Z"'))}
             FROM disguised_key ORDER BY key"""
-        names = ("id", "name", "born", "quantity", "measure", "national_id", "iban", "notes", "price")
-        assert_same([row[:8] for row in landed.rows("disguised_key", names)], landed.east.execute(expected))
+        names = ("id", "name", "born", "quantity", "measure", "national_id", "iban", "notes", "seen", "price")
+        assert_same([row[:9] for row in landed.rows("disguised_key", names)], landed.east.execute(expected))
 
     @pytest.mark.parametrize(
         ("table", "column", "text"),
@@ -168,6 +169,12 @@ class TestDisguises:
         expected = [value for (value,) in landed.east.execute(f"SELECT {text} FROM {table} ORDER BY {key}")]
         assert values == expected
         assert not {value for value in expected if value} & set(seen)
+
+
+def timestamp_text() -> str:
+    """The page's SQL for the text of a timestamp without time zone."""
+    [found] = re.findall(r"`(to_char\(seen, .*?\))`", PAGE.read_text())
+    return str(found)
 
 
 def hash_of(text: str) -> str:
@@ -199,9 +206,9 @@ class TestCasts:
         landed.east.execute(FITTING)
 
     def test_what_postgresql_does_not_cast_is_null_and_counted(self, landed: Landed) -> None:
-        names = ("id", "measure", "quantity", "name", "price", "national_id", "iban", "notes", "born")
+        names = ("id", "measure", "quantity", "name", "price", "national_id", "iban", "notes", "born", "seen")
         expected = """
-            SELECT id, audit.whole(measure), quantity::text, name, price, national_id, iban, notes, born
+            SELECT id, audit.whole(measure), quantity::text, name, price, national_id, iban, notes, born, seen
             FROM cast_softly ORDER BY id"""
         assert_same(landed.rows("cast_softly", names), landed.east.execute(expected))
         [(count,)] = landed.east.execute(f"SELECT count(*) FROM audit.cast_softly WHERE NOT gone AND NOT {FITS}")

@@ -11,15 +11,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from tests.rig.database import Database
 
-COLUMNS = ("id", "name", "price", "quantity", "measure", "national_id", "iban", "notes", "born")
+COLUMNS = ("id", "name", "price", "quantity", "measure", "national_id", "iban", "notes", "born", "seen")
 ROW = ", ".join(COLUMNS)
 _SHAPE = """id int PRIMARY KEY, name text, price numeric(10,2), quantity int NOT NULL, measure text, national_id text,
-    iban text, notes text, born date"""
+    iban text, notes text, born date, seen timestamp"""
 _NOTE = """
 CREATE FUNCTION audit.note() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -157,4 +157,5 @@ def _values(rng: random.Random) -> tuple[Any, ...]:
         rng.choice((None, f"NO{rng.randint(10, 99)} 8601 1117 947", "")),
         rng.choice((None, "private", "")),
         rng.choice((None, date(1900, 1, 1) + timedelta(days=rng.randint(0, 60_000)))),
+        rng.choice((None, datetime(2026, 1, 31, 12) + timedelta(microseconds=rng.choice((0, 500_000, 7_000_007))))),
     )

@@ -40,12 +40,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "history": {"mode": "history"},
     "disguised": {
         "columns": {
-            "hash": ["national_id", "price", "quantity"],
+            "hash": ["national_id", "price", "quantity", "seen"],
             "encrypt": ["iban", "measure"],
             "mask": ["no*", "born"],
         }
     },
-    "disguised_key": {"columns": {"hash": ["id", "born"], "encrypt": ["price"]}},
+    "disguised_key": {
+        "casts": {"seen": "timestamptz"},
+        "columns": {"hash": ["id", "born", "seen"], "encrypt": ["price"]},
+    },
     "computed": {"add": ADDED},
     "cast_softly": {"casts": {"measure": "int64", "quantity": "string"}, "policies": {"on_cast_failure": "null"}},
     "cast_or_letter": {"casts": {"measure": "int64"}, "policies": {"on_cast_failure": "dead_letter"}},
