@@ -87,6 +87,8 @@ class Half:
     def statement(self) -> Statement:
         """An insert, update, delete or change of a key that fits what the statements before have left."""
         what = self.rng.choices(("insert", "update", "delete", "move"), (4, 8, 3, 2))[0]
+        if not self.free and what in ("insert", "move"):
+            what = "delete"
         if what == "insert" or len(self.live) < 2:
             # A key that was deleted comes back as often as one that never was.
             return f"INSERT INTO {{}} VALUES ({', '.join(['%s'] * len(COLUMNS))})", (self._taken(), *_values(self.rng))
