@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, Producer
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Producer
 
 from connectors.errors import BridgeError
 from connectors.kafka.config import KafkaConfig
@@ -26,16 +25,6 @@ from tests.support.records import Table
 pytestmark = pytest.mark.kafka
 
 SECONDS = 30
-
-
-def group_offsets(bootstrap_servers: str, group: str) -> dict[str, dict[int, int]]:
-    """The offsets of a consumer group as a lag tool asks for them."""
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
-    futures = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
-    found: dict[str, dict[int, int]] = {}
-    for place in futures[group].result(SECONDS).topic_partitions:
-        found.setdefault(place.topic, {})[place.partition] = place.offset
-    return found
 
 
 def test_the_first_record_at_a_time_is_found_per_partition(kafka: KafkaConfig, new_topic: TopicMaker) -> None:
@@ -59,7 +48,7 @@ class TestGroup:
         commit_group_offsets(admin, group, {topic: {0: 7, 1: 0}})
         commit_group_offsets(admin, group, {topic: {1: 9}})
         commit_group_offsets(admin, group, {})
-        assert group_offsets(kafka.bootstrap_servers, group) == {topic: {0: 7, 1: 9}}
+        assert Cluster(kafka.bootstrap_servers).group_offsets(group) == {topic: {0: 7, 1: 9}}
 
     def test_only_what_has_moved_is_set_and_a_failure_is_told_and_made_good(
         self, kafka: KafkaConfig, new_topic: TopicMaker, unused_port: int
@@ -74,7 +63,7 @@ class TestGroup:
         group.admin = Admin(kafka)
         group.follow(state)
         group.follow(state)
-        assert group_offsets(kafka.bootstrap_servers, group.group) == {topic: {0: 4}}
+        assert Cluster(kafka.bootstrap_servers).group_offsets(group.group) == {topic: {0: 4}}
         assert len(failures) == 1
 
     def test_a_topic_that_is_not_there_is_refused(self, kafka: KafkaConfig) -> None:
@@ -93,10 +82,10 @@ class TestBridge:
         lagging.run()
         expected = {name: known.partitions for name, known in lagging.ledger.topics.items()}
         assert expected == {topic: {0: 3, 1: 4}}
-        assert group_offsets(cluster.bootstrap_servers, group) == expected
+        assert cluster.group_offsets(group) == expected
         cluster.send(orders.create({"id": 8}, 8))
         lagging.run()
-        assert group_offsets(cluster.bootstrap_servers, group) == {topic: {0: 4, 1: 4}}
+        assert cluster.group_offsets(group) == {topic: {0: 4, 1: 4}}
 
     @pytest.mark.parametrize(
         ("settings", "expected"),

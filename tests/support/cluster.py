@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import KafkaException, Producer, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from connectors.kafka.config import KafkaConfig
@@ -96,6 +96,14 @@ class Cluster:
         """The dead letters in a topic, by the coordinates of their records."""
         found = read_dead_letters(KafkaConfig(self.bootstrap_servers), topic)
         return sorted(found, key=lambda each: (each.record.topic, each.record.partition, each.record.offset))
+
+    def group_offsets(self, group: str) -> dict[str, dict[int, int]]:
+        """The offsets of a consumer group as a lag tool asks for them."""
+        futures = self._admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
+        found: dict[str, dict[int, int]] = {}
+        for place in futures[group].result(SECONDS).topic_partitions:
+            found.setdefault(place.topic, {})[place.partition] = place.offset
+        return found
 
     def _new_producer(self, more: dict[str, Any] | None = None) -> Producer:
         options = {
