@@ -72,6 +72,7 @@ RUN --mount=type=bind,source=docker/steps,target=/mnt \
     && CDC_BRIDGE_JARS=/opt/cdc-bridge/jars /opt/cdc-bridge/venv/bin/python -B -c \
         'from connectors.kafka.jars import JarSet, resolve_jars; resolve_jars(JarSet.SPARK_KAFKA, progress=print)' \
     && rm /opt/cdc-bridge/jars/*.lock \
+    && ln -s spark-kafka-* /opt/cdc-bridge/jars/spark-kafka \
     && /mnt/native-libraries.sh /opt/cdc-bridge/venv/lib/python3.11/site-packages/pyspark/jars /usr/lib/jni \
     && /mnt/settle.sh "$began" "$SOURCE_DATE_EPOCH"
 
@@ -144,6 +145,7 @@ ENV CDC_BRIDGE_COMMIT=${REVISION} \
     PATH=/opt/cdc-bridge/venv/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     PYTHONDONTWRITEBYTECODE=1 \
     SPARK_CONF_DIR=/opt/cdc-bridge/spark-conf \
+    SPARK_DIST_CLASSPATH=/opt/cdc-bridge/jars/spark-kafka/* \
     SPARK_HOME=/opt/spark
 WORKDIR /tmp
 USER 185:185

@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 from connectors.errors import Terminal, Transient
 from connectors.kafka.clients import CHECK_ACCESS
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
+from connectors.kafka.jars import JarSet, jars_folder
 
 LONGEST_CAUSE = 500
 """Characters of Spark's report that an error repeats."""
@@ -23,13 +24,15 @@ _AWAY = re.compile(
     r"org\.apache\.kafka\.common\.errors\.(?:Timeout|Disconnect|Network|BrokerNotAvailable)\w*Exception: (.+)"
 )
 
+_NO_KAFKA_SOURCE = "Failed to find data source: kafka."
+
 
 class QueryFailedError(Transient):
     """Spark's query ended with an error of its own."""
 
 
 class SparkStartError(Terminal):
-    """Java or Spark did not come up: options it does not take, a master that does not answer, or ended from outside."""
+    """Java or Spark did not come up: options it does not take, no jars, a silent master, or ended from outside."""
 
 
 @contextlib.contextmanager
@@ -40,6 +43,7 @@ def spark_errors() -> Iterator[None]:
         QueryFailedError: Spark failed, for a reason of its own or a worker's.
         KafkaAccessError: Kafka refuses Spark's client.
         BrokerUnavailableError: no broker answers it.
+        SparkStartError: Spark's Java has no Kafka source.
     """
     try:
         yield
@@ -66,8 +70,11 @@ def spark_start_errors(master: str) -> Iterator[None]:
         ) from error
 
 
-def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError | BrokerUnavailableError:
-    """The error of ours for one of Spark's; a refusal by Kafka is one for good, which no new start would pass."""
+def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError | BrokerUnavailableError | SparkStartError:
+    """The error of ours for one of Spark's.
+
+    A refusal by Kafka is one for good, which no new start would pass, as is a Java without the jars of Kafka's source.
+    """
     refused = _REFUSED.search(str(error))
     if refused is not None:
         return KafkaAccessError(f"Kafka refuses Spark access: {refused[1][:LONGEST_CAUSE]}", remedy=CHECK_ACCESS)
@@ -77,6 +84,13 @@ def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError | Brok
             f"no Kafka broker answers Spark's query: {away[1][:LONGEST_CAUSE]}",
             remedy="nothing: the job starts again by itself, as soon as a broker answers, and goes on where the ledger "
             "ends; check the brokers and the network if this goes on",
+        )
+    if _NO_KAFKA_SOURCE in str(error):
+        folder = jars_folder(JarSet.SPARK_KAFKA)
+        return SparkStartError(
+            "Spark's Java lacks the jars of Kafka's source: spark-submit has started it without them",
+            remedy="start the bridge with `cdc-bridge run`, which gives Java what it needs, or let spark-submit do so: "
+            f"SPARK_DIST_CLASSPATH={folder}/*",
         )
     return QueryFailedError(
         f"Spark's query ended: {cause_of(str(error)) or type(error).__name__}",

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from connectors.errors import BridgeError
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
 from streaming.driver import session
-from streaming.driver.spark_errors import LONGEST_CAUSE, QueryFailedError, cause_of, query_failed
+from streaming.driver.spark_errors import LONGEST_CAUSE, QueryFailedError, SparkStartError, cause_of, query_failed
 
 FROM_A_WORKER = """
   An exception was thrown from the Python worker. Please see the stack trace below.
@@ -68,6 +68,12 @@ def test_what_kafkas_client_has_met_is_an_error_of_its_own(exception: str, kind:
     error = query_failed(PySparkException(said))
     assert type(error) is kind
     assert exception.partition(": ")[2] in error.message
+
+
+def test_a_java_without_kafkas_source_is_no_failure_that_passes() -> None:
+    said = "Failed to find data source: kafka. Please deploy the application as per the deployment section"
+    assert type(query_failed(PySparkException(said))) is SparkStartError
+    assert type(query_failed(PySparkException("Failed to find data source: kafkaesque"))) is QueryFailedError
 
 
 @pytest.mark.parametrize("appender", ["text-query", "json-query"])
