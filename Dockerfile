@@ -72,7 +72,7 @@ RUN --mount=type=bind,source=docker/steps,target=/mnt \
     && CDC_BRIDGE_JARS=/opt/cdc-bridge/jars /opt/cdc-bridge/venv/bin/python -B -c \
         'from connectors.kafka.jars import JarSet, resolve_jars; resolve_jars(JarSet.SPARK_KAFKA, progress=print)' \
     && rm /opt/cdc-bridge/jars/*.lock \
-    && ln -s spark-kafka-* /opt/cdc-bridge/jars/spark-kafka \
+    && ln -rs /opt/cdc-bridge/jars/spark-kafka-* /opt/cdc-bridge/jars/spark-kafka \
     && /mnt/native-libraries.sh /opt/cdc-bridge/venv/lib/python3.11/site-packages/pyspark/jars /usr/lib/jni \
     && /mnt/settle.sh "$began" "$SOURCE_DATE_EPOCH"
 

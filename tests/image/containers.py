@@ -114,7 +114,7 @@ def health(container: Container, seconds: int) -> str:
 
 def json_output(done: Ended) -> Any:
     """What a command with ``--json`` has printed."""
-    assert done.code == 0, done.errors
+    assert done.code == 0, done.output + done.errors
     return json.loads(done.output)
 
 

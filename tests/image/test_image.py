@@ -243,7 +243,10 @@ def test_lands_a_database_as_the_driver_that_spark_submits(
     bridge: Callable[..., Image], source: Source, state: Path
 ) -> None:
     driver = bridge(SPARK_DRIVER_BIND_ADDRESS="127.0.0.1")
-    summary = json_output(driver.run("driver", "--master", "local[2]", PROGRAM, *RUN_ONCE[1:]))
+    done = driver.run("driver", "--master", "local[2]", PROGRAM, *RUN_ONCE[1:])
+    assert done.code == 0, done.output + done.errors
+    # What Python says and what it prints come together there.
+    summary = json.loads(done.output[done.output.index("\n{") :])
     assert summary["parked"] == {}
     assert differences(state / "LandingZone", source) == []
 
