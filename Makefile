@@ -13,7 +13,7 @@ VERSION ?= $(shell $(BIN)/python -m setuptools_scm)
 DIST ?= dist
 
 .DEFAULT_GOAL := help
-.PHONY: help install crash fuzz model model-mutants guarantee-mutants install-rig demo services docs docs-cli docs-recording test onelake test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
+.PHONY: help install crash fuzz model model-mutants guarantee-mutants install-rig demo services docs docs-cli docs-recording test onelake test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-equivalence docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
 	chart-apiserver-test chart-executors-test figures-scale-out bench bench-quick bench-latency bench-page load browser-test tutorial clean
 
 help: ## List the targets
@@ -54,8 +54,9 @@ install-helm: ## Build the helm that the chart's tests need, once (needs Go)
 install-prometheus: ## Fetch the Prometheus that the tests of alerts and dashboard run, once
 	@tests/monitoring/install.sh >/dev/null
 
-equivalence: $(INSTALLED) install-rig ## Compare mirror and database over a long random workload; prints the matrix
-	CDC_BRIDGE_EQUIVALENCE=long $(BIN)/python -m pytest tests/integration/test_equivalence.py tests/integration/test_equivalence_after_kills.py -q -s
+equivalence: $(INSTALLED) install-rig ## Compare mirror and database over a long random workload; writes the table of docs/equivalence.md
+	CDC_BRIDGE_EQUIVALENCE=long $(BIN)/python -m pytest tests/integration/test_equivalence.py tests/integration/test_equivalence_after_kills.py; \
+		status=$$?; $(BIN)/python -m tests.rig.equivalence_report docs/equivalence.md; exit $$status
 
 onelake: $(INSTALLED) ## Run the whole job on a hostile OneLake, for five seeds, zone and state there (20 minutes)
 	CDC_BRIDGE_ONELAKE=long $(BIN)/python -m pytest tests/integration/test_onelake_job.py -v
@@ -164,6 +165,9 @@ docs-recording: $(INSTALLED) ## Record make demo in a terminal of its own; write
 
 docs-types: $(INSTALLED) ## Write docs/types.md from what make types has found
 	$(BIN)/python -m tests.rig.types_page docs/types.md
+
+docs-equivalence: $(INSTALLED) ## Write the table of docs/equivalence.md from what make equivalence has found
+	$(BIN)/python -m tests.rig.equivalence_report docs/equivalence.md
 
 docs-connectors: $(INSTALLED) ## Write docs/connectors.md from the golden traffic and its tests
 	$(BIN)/python -m tests.golden.matrix docs/connectors.md

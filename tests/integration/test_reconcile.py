@@ -16,6 +16,7 @@ import pytest
 from streaming import cli
 from streaming.driver.query import StopSignal
 from tests.rig import SIGNAL_TABLE, Connector, Converter, Database, Rig
+from tests.rig.reconciling import source_section
 from tests.support.bridge import Bridge
 
 pytestmark = [pytest.mark.rig, pytest.mark.kafka, pytest.mark.spark]
@@ -38,19 +39,6 @@ def reconcile(capsys: pytest.CaptureFixture[str]) -> Reconcile:
     return run
 
 
-def source(rig: Rig, db: Database, connector: Connector | None = None) -> dict[str, Any]:
-    """The settings' section ``source``."""
-    kind = "postgresql" if db.schema == "public" else "mariadb"
-    found: dict[str, Any] = {
-        "database": {"url": f"{kind}://{db.user}@{db.host}:{db.port}/{db.name}", "unverified": True}
-    }
-    if db.password:
-        found["database"]["password"] = db.password
-    if connector is not None:
-        found["connect"] = {"url": rig.worker.url, "connector": connector.name}
-    return found
-
-
 def orders(db: Database) -> str:
     """A table of a few types and 500 rows; returns its name in the landing zone."""
     db.execute("CREATE TABLE orders (id int PRIMARY KEY, name varchar(20), price decimal(10,2), at timestamp NULL)")
@@ -66,7 +54,7 @@ def db(request: pytest.FixtureRequest, rig: Rig) -> Database:
 
 def landed(rig: Rig, bridge: MakeBridge, db: Database, connector: Connector) -> Bridge:
     connector.wait_caught_up()
-    made = bridge(**rig.bridge(Converter.JSON_SCHEMA), source=source(rig, db, connector))
+    made = bridge(**rig.bridge(Converter.JSON_SCHEMA), source=source_section(rig, db, connector))
     made.run()
     return made
 
@@ -134,7 +122,9 @@ def test_equal_while_a_writer_and_the_bridge_run(
     table = orders(db)
     connector = rig.connect(db, heartbeat_interval_ms=500)
     connector.wait_streaming()
-    made = bridge(**rig.bridge(Converter.JSON_SCHEMA), source=source(rig, db, connector), trigger={"interval": "0s"})
+    made = bridge(
+        **rig.bridge(Converter.JSON_SCHEMA), source=source_section(rig, db, connector), trigger={"interval": "0s"}
+    )
     config = made.write_settings()
     stop, writing = StopSignal(), threading.Event()
     first = threading.Event()
@@ -277,7 +267,7 @@ def test_every_type_is_compared_by_meaning(
     # The same rows again, as the stream has them.
     db.execute("UPDATE types SET id = id + 10 WHERE id = 2")
     connector.wait_caught_up()
-    made = bridge(**rig.bridge(converter), source=source(rig, db, connector))
+    made = bridge(**rig.bridge(converter), source=source_section(rig, db, connector))
     made.run()
     code, [outcome] = reconcile(made.write_settings(), "--table", f"{db.schema}.types", "--wait", "5")
     assert outcome["shown"] == []

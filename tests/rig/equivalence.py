@@ -21,9 +21,17 @@ from tests.rig.judge import Verdict, compare, select
 from tests.rig.tables import TABLES, Dialect, Table
 from tests.support.bridge import Bridge
 
-_POLICIES: dict[str, dict[str, str]] = {
-    "no_key": {"on_missing_key": "append"},
-    "emptied": {"on_truncate": "ignore"},
+_RULES: dict[str, dict[str, Any]] = {
+    "no_key": {"policies": {"on_missing_key": "append"}},
+    "emptied": {"policies": {"on_truncate": "ignore"}},
+    "key_in_settings": {"keys": ["code"]},
+}
+# Events without key come in order from one partition only.
+_ONE_PARTITION = {
+    "topic.creation.groups": "ordered",
+    "topic.creation.ordered.include": r".*\.key_in_settings",
+    "topic.creation.ordered.partitions": "1",
+    "topic.creation.ordered.replication.factor": "1",
 }
 
 
@@ -42,7 +50,7 @@ class Source:
         return rig.postgres() if self.dialect is Dialect.POSTGRESQL else rig.mariadb()
 
     def connect(self, rig: Rig, database: Database, *, partitions: int) -> Connector:
-        """A connector that also sends truncates, and knows the key that the database does not."""
+        """A connector that also sends truncates, and knows a key that the database does not."""
         return rig.connect(
             database,
             converter=self.converter,
@@ -50,19 +58,20 @@ class Source:
             skipped_operations="none",
             message_key_columns=f"{database.schema}.declared_key:code",
             field_name_adjustment_mode="avro" if self.converter.needs_registry else "none",
+            **_ONE_PARTITION,
         )
 
     def bridge_settings(self, rig: Rig, tables: Sequence[Table] = TABLES) -> dict[str, Any]:
-        """Registry, policies of some tables, columns where the records have none, and batches without a pause."""
+        """Registry, rules of some tables, columns where the records have none, and batches without a pause."""
         declared = self.converter is Converter.JSON
         overrides = [
             {
                 "match": f"*.{table.name}",
                 **({"declared": {each.name: each.kind.declared for each in table.columns}} if declared else {}),
-                **({"policies": _POLICIES[table.name]} if table.name in _POLICIES else {}),
+                **_RULES.get(table.name, {}),
             }
             for table in tables
-            if declared or table.name in _POLICIES
+            if declared or table.name in _RULES
         ]
         return {**rig.bridge(self.converter), "tables__overrides": overrides, "trigger__interval": "0s"}
 
@@ -118,10 +127,3 @@ def repeated_events(connector: Connector, bootstrap_servers: str) -> int:
                         same = {name: event[name] for name in ("op", "before", "after", "source")}
                         seen[topic, json.dumps(same, sort_keys=True)] += 1
     return sum(count - 1 for count in seen.values())
-
-
-def summary(run: str, found: Sequence[Verdict]) -> str:
-    """A line of the matrix: rows compared, cells compared, differences."""
-    rows, cells = sum(each.rows for each in found), sum(each.cells for each in found)
-    wrong = sum(each.missing + each.extra + each.different + each.doubled for each in found)
-    return f"{run:58} {rows:8,} {cells:9,} {wrong:11,}"

@@ -108,6 +108,7 @@ class Table:
     Attributes:
         key: key columns in key order, empty for a table that only gets inserts. Each is of a whole-number or text kind.
         declared_key: the database does not know the key; the connector is told of it (``message.key.columns``).
+        key_in_settings: nor is the connector: its records have no key, and the bridge is told of it (``keys``).
         full_identity: PostgreSQL's REPLICA IDENTITY FULL.
         truncated: emptied by DELETE and then truncated, now and then.
         weight: how often it is chosen; 0 never.
@@ -118,10 +119,16 @@ class Table:
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ("id",)
     declared_key: bool = False
+    key_in_settings: bool = False
     full_identity: bool = False
     truncated: bool = False
     weight: int = 1
     stays_empty: bool = False
+
+    @property
+    def known_key(self) -> bool:
+        """Whether the database knows its key."""
+        return bool(self.key) and not self.declared_key and not self.key_in_settings
 
     @property
     def others(self) -> tuple[Column, ...]:
@@ -135,7 +142,7 @@ class Table:
             for column in self.columns
         ]
         key = ", ".join(map(dialect.quoted, self.key))
-        if self.key and not self.declared_key:
+        if self.known_key:
             columns.append(f"PRIMARY KEY ({key})")
         statements = [f"CREATE TABLE {dialect.quoted(self.name)} ({', '.join(columns)})"]
         if dialect is Dialect.POSTGRESQL:
@@ -146,7 +153,7 @@ class Table:
             ]
             if self.full_identity:
                 statements.append(f"ALTER TABLE {dialect.quoted(self.name)} REPLICA IDENTITY FULL")
-        if self.declared_key:
+        if self.key and not self.known_key:
             statements.append(f"CREATE INDEX {self.name}_key ON {dialect.quoted(self.name)} ({key})")
         return statements
 
@@ -178,14 +185,18 @@ def _named(name: str, *columns: str) -> Table:
     return Table(name, (_ID, *(Column(column, VARCHAR) for column in columns)))
 
 
+COMPOSITE = Table(
+    'com"posite käy',
+    (Column("note", TEXT), Column("part no", INT), Column("Größe", VARCHAR)),
+    ("Größe", "part no"),
+    weight=3,
+)
+BULK = Table("bulk", (_ID, Column("run", INT), Column("payload", VARCHAR)), weight=0)
+NO_KEY = Table("no_key", (Column("line", VARCHAR), Column("at", MOMENT)), ())
+
 TABLES: tuple[Table, ...] = (
     _ORDERS,
-    Table(
-        "composite",
-        (Column("note", TEXT), Column("part", INT), Column("region", VARCHAR)),
-        ("region", "part"),
-        weight=3,
-    ),
+    COMPOSITE,
     Table("full_identity", (_ID, Column("body", WIDE), Column("state", SMALLINT)), full_identity=True, weight=3),
     Table(
         "declared_key",
@@ -194,8 +205,15 @@ TABLES: tuple[Table, ...] = (
         declared_key=True,
         full_identity=True,
     ),
-    Table("no_key", (Column("line", VARCHAR), Column("at", MOMENT)), ()),
-    Table("bulk", (_ID, Column("run", INT), Column("payload", VARCHAR)), weight=0),
+    Table(
+        "key_in_settings",
+        (Column("code", INT), Column("label", VARCHAR)),
+        ("code",),
+        key_in_settings=True,
+        full_identity=True,
+    ),
+    NO_KEY,
+    BULK,
     Table("emptied", (_ID, Column("label", VARCHAR)), truncated=True, weight=1),
     Table("empty", (_ID, Column("label", VARCHAR)), weight=0, stays_empty=True),
     _named("with space", "a b", " c"),

@@ -8,12 +8,13 @@ it rolls back. Values are not remembered: the judge reads them from the database
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.rig.database import Database
-from tests.rig.tables import TABLES, TEXT, VARCHAR, Column, Dialect, Table
+from tests.rig.tables import BULK, TABLES, TEXT, VARCHAR, Column, Dialect, Table
 
 Key = tuple[Any, ...]
 
@@ -76,6 +77,7 @@ class Workload:
 
     Attributes:
         committed: statements of each transaction that was committed, by its number.
+        changes: how often each kind of change was made so far, those that were rolled back again included.
     """
 
     def __init__(self, database: Database, dialect: Dialect, *, seed: int, tables: Sequence[Table] = TABLES) -> None:
@@ -89,14 +91,14 @@ class Workload:
         self._runs = 0
         self._begun = 0
         self.committed: dict[int, int] = {}
-        self._done: set[str] = set()
+        self.changes: Counter[str] = Counter()
 
     def missing(self) -> set[str]:
-        """Kinds of changes that no transaction has made so far."""
+        """Kinds of changes that every workload has to make, and that no transaction has made so far."""
         kinds = {"insert", "update", "delete", "delete and insert", "changed key", "rollback"}
         if any(table.truncated for table in self.tables):
             kinds.add("truncate")
-        return kinds - self._done
+        return {kind for kind in kinds if not self.changes[kind]}
 
     @property
     def changing(self) -> dict[int, int]:
@@ -144,7 +146,7 @@ class Workload:
         table = self._random.choices(self.tables, [table.weight for table in self.tables])[0]
         keys = self._keys[table.name]
         # Without a unique index a change waits for whatever else is open on the table.
-        if table.declared_key and keys.users and keys not in transaction.used:
+        if table.key and not table.known_key and keys.users and keys not in transaction.used:
             return
         if not table.key:
             self._insert(transaction, table)
@@ -157,9 +159,9 @@ class Workload:
 
     def bulk(self, count: int = BULK_ROWS) -> None:
         """Run one transaction of ``count`` rows; the third of three is rolled back."""
-        table = next(table for table in self.tables if table.name == "bulk")
-        keys, name = self._keys["bulk"], self._name(table)
+        keys, name = self._keys[BULK.name], self._name(BULK)
         self._runs += 1
+        self.changes["transaction of many rows"] += 1
         first, keys.next = keys.next, keys.next + count
         rows = [(first + number, self._runs, f"payload {number}") for number in range(count)]
         connection = self._database.connect(autocommit=False)
@@ -187,13 +189,14 @@ class Workload:
         self._use(transaction, keys)
         if not table.key:
             self._insert_row(transaction, table, ())
+            self.changes["insert without key"] += 1
             return
         dead = [key for key in keys.dead if key not in keys.locked]
         key = self._random.choice(dead) if dead and self._random.random() < 0.3 else self._new_key(table)
         self._lock(transaction, keys, key)
         self._insert_row(transaction, table, key)
         self._appear(transaction, keys, key)
-        self._done.add("insert")
+        self.changes["insert"] += 1
 
     def _update(self, transaction: _Transaction, table: Table) -> None:
         keys = self._keys[table.name]
@@ -209,7 +212,7 @@ class Workload:
         assignments = ", ".join(f"{self._dialect.quoted(column.name)} = %s" for column in chosen)
         values = [self._value(column) for column in chosen]
         transaction.execute(f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*values, *key])
-        self._done.add("update")
+        self.changes["update"] += 1
 
     def _delete(self, transaction: _Transaction, table: Table) -> None:
         keys = self._keys[table.name]
@@ -218,7 +221,7 @@ class Workload:
             return
         self._delete_row(transaction, table, key)
         self._vanish(transaction, keys, key)
-        self._done.add("delete")
+        self.changes["delete"] += 1
 
     def _delete_and_insert(self, transaction: _Transaction, table: Table) -> None:
         key = self._pick(transaction, self._keys[table.name], hot=0.3)
@@ -226,7 +229,7 @@ class Workload:
             return
         self._delete_row(transaction, table, key)
         self._insert_row(transaction, table, key)
-        self._done.add("delete and insert")
+        self.changes["delete and insert"] += 1
 
     def _change_key(self, transaction: _Transaction, table: Table) -> None:
         keys = self._keys[table.name]
@@ -240,7 +243,7 @@ class Workload:
         transaction.execute(f"UPDATE {self._name(table)} SET {assignments} WHERE {self._where(table)}", [*new, *key])
         self._vanish(transaction, keys, key)
         self._appear(transaction, keys, new)
-        self._done.add("changed key")
+        self.changes["changed key"] += 1
 
     def _truncate(self, table: Table) -> None:
         """Empty the table, with which no transaction is busy: its rows are deleted, and it is truncated."""
@@ -250,7 +253,7 @@ class Workload:
         self._database.transaction(f"DELETE FROM {name}", f"TRUNCATE TABLE {name}")
         keys.dead += keys.live
         keys.live.clear()
-        self._done.add("truncate")
+        self.changes["truncate"] += 1
 
     def _begin(self) -> _Transaction:
         transaction = self._free.pop() if self._free else _Transaction(self._connect())
@@ -272,7 +275,7 @@ class Workload:
         if commit:
             self.committed[transaction.number] = transaction.statements
         elif transaction.statements:
-            self._done.add("rollback")
+            self.changes["rollback"] += 1
         self._open.remove(transaction)
         self._free.append(transaction)
 
