@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
+from datetime import timedelta
 from math import inf
 
 from connectors.debezium.errors import UnknownSchemaError
@@ -22,9 +23,6 @@ KAFKA_SECONDS = SECONDS
 """The longest wait for one answer of the brokers."""
 _CLIENT_PART = 0.8
 """Of that, what the client gets: it can say more about what is wrong than the clock."""
-SHORT_RETENTION_MS = 7 * 24 * 3600 * 1000
-"""Retention below this does not outlast a holiday; 7 days, as landing files and the ledger's versions are kept."""
-
 _NO_SUCH_ID = 2**31 - 1
 
 
@@ -50,14 +48,18 @@ def check_topics_of(settings: BridgeSettings) -> Generator[Check, None, dict[str
             "correct kafka.pattern, or start the connector; topics that appear later are picked up",
         )
     for name, topic in present.items():
-        yield check_topic(name, topic)
+        yield check_topic(name, topic, settings.kafka.longest_outage)
     if letters is not None:
         yield from check_letters_kept(settings.dead_letter_topic, letters, present)
     return present
 
 
-def check_topic(name: str, topic: TopicDescription) -> Check:
-    """How long a topic keeps its records, and whether it keeps all of them."""
+def check_topic(name: str, topic: TopicDescription, outage: timedelta) -> Check:
+    """How long a topic keeps its records, and whether it keeps all of them.
+
+    Args:
+        outage: the longest that nothing may land.
+    """
     subject = f"topic {name}"
     held = sum(end - start for start, end in topic.partitions.values())
     detail = f"{count_text(len(topic.partitions), 'partition')}, {count_text(held, 'offset')}"
@@ -73,11 +75,13 @@ def check_topic(name: str, topic: TopicDescription) -> Check:
             f"{detail}; this user may not see how long it keeps records",
             "make sure that retention is longer than the longest outage, or grant DESCRIBE_CONFIGS on the topic",
         )
-    if 0 <= topic.retention_ms < SHORT_RETENTION_MS:
+    if 0 <= topic.retention_ms < outage / timedelta(milliseconds=1):
         return warning(
             subject,
-            f"{detail}; it keeps records for {seconds_text(topic.retention_ms / 1000)} only",
-            "give it a longer retention.ms than the longest outage: what is removed before it landed is lost",
+            f"{detail}; it keeps records for {seconds_text(topic.retention_ms / 1000)} only, and an outage may last "
+            f"{seconds_text(outage.total_seconds())}",
+            "give it a longer retention.ms than the longest outage, for what is removed before it landed is lost; or "
+            "say in kafka.longest_outage how long that is",
         )
     if topic.retention_bytes is not None and topic.retention_bytes >= 0:
         return warning(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, FilePath, SecretStr
 
 from connectors.kafka.config import SaslMechanism, SecurityProtocol
 from connectors.kafka.registry_config import RegistryKind
-from streaming.settings.scalars import OptionText, TopicName, matching
+from streaming.settings.scalars import Duration, OptionText, TopicName, matching
 from streaming.settings.secrets import SECRET, secret_text, secret_twice, user_problems
 from streaming.settings.section import KeyPath, Section
 
@@ -226,6 +226,8 @@ class Kafka(Section):
     """First offset to read, per topic and partition (quote the partitions); any other partition starts at its first."""
     commit_group: GroupName | None = Field(default=None, examples=["cdc-bridge-shop"])
     """Consumer group whose offsets follow the ledger's, for lag tools; nothing may consume with it."""
+    longest_outage: Duration = timedelta(days=7)
+    """How long the bridge may ever stand still; `check` warns of topics that keep their records for less."""
     isolation: Isolation = Isolation.READ_COMMITTED
     """Whether records of open and aborted transactions are seen; exactly-once connectors need read_committed."""
 

@@ -10,6 +10,7 @@ from connectors.kafka.topics import TopicDescription
 from streaming.checks import Verdict
 from streaming.checks.kafka import check_registry, check_topic
 from tests.unit.streaming.checked import kafka, said, verdicts
+from tests.unit.streaming.settings_builder import settings
 
 
 class TestKafka:
@@ -29,7 +30,7 @@ class TestKafka:
             (
                 kafka((0, 1), retention_ms=3_600_000, cleanup_policy="delete"),
                 "warning",
-                "1 partition, 1 offset; it keeps records for 1 h 0 min only",
+                "1 partition, 1 offset; it keeps records for 1 h 0 min only, and an outage may last 7 d 0 h",
             ),
             (
                 kafka((0, 1), retention_ms=-1, cleanup_policy="compact,delete"),
@@ -41,7 +42,7 @@ class TestKafka:
             (
                 kafka((0, 1), retention_ms=6 * 86_400_000, cleanup_policy="delete"),
                 "warning",
-                "1 partition, 1 offset; it keeps records for 6 d 0 h only",
+                "1 partition, 1 offset; it keeps records for 6 d 0 h only, and an outage may last 7 d 0 h",
             ),
             (
                 kafka((0, 1), retention_ms=-1, retention_bytes=5_000_000, cleanup_policy="delete"),
@@ -51,9 +52,15 @@ class TestKafka:
         ],
     )
     def test_how_long_a_topic_keeps_its_records(self, topic: TopicDescription, verdict: str, detail: str) -> None:
-        check = check_topic("t", topic)
+        check = check_topic("t", topic, settings().kafka.longest_outage)
         assert (check.subject, check.verdict.value, check.detail) == ("topic t", verdict, detail)
         assert bool(check.remedy) == (verdict != "ok")
+
+    @pytest.mark.parametrize(("outage", "verdict"), [("2h", "warning"), ("1h", "ok")])
+    def test_how_long_is_long_enough_is_a_setting(self, outage: str, verdict: str) -> None:
+        topic = kafka((0, 1), retention_ms=3_600_000, cleanup_policy="delete")
+        check = check_topic("t", topic, settings(kafka__longest_outage=outage).kafka.longest_outage)
+        assert check.verdict.value == verdict
 
     def test_a_registry_that_answers(self) -> None:
         with EmbeddedRegistry() as registry:
