@@ -22,7 +22,7 @@ _COORDINATOR_MOVES = frozenset(
 
 
 def commit_group_offsets(admin: Admin, group: str, offsets: Mapping[str, Mapping[int, int]]) -> None:
-    """Set the group's next offset of each partition; the group is made where there is none.
+    """Set the group's next offset of each partition that there is; the group is made where there is none.
 
     Args:
         offsets: per topic and partition.
@@ -59,5 +59,6 @@ def _commit(admin: Admin, group: str, places: list[TopicPartition]) -> None:
     futures = admin.client.alter_consumer_group_offsets(wanted, request_timeout=admin.timeout)
     answered = futures[group].result(timeout=admin.timeout + 5).topic_partitions or ()
     for place in answered:
-        if place.error is not None:
+        # A topic that is gone has no lag; those of the others are set by the same request.
+        if place.error is not None and place.error.code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
             raise KafkaException(place.error)

@@ -290,9 +290,10 @@ class _Batches:
         self._job.on_commit(self._opened.ledger.state)
         # A range that was landed already says nothing about whether a failure has passed.
         self._landed.batches += report.version is not None
-        self._opened.prune()
         self._job.listener.on_state(self._opened.ledger.state)
         self._job.listener.on_batch(report)
+        # Last, since it may fail: what has landed would not be told any more.
+        self._opened.prune()
 
     def _run(self, frame: DataFrame, batch_id: int) -> BatchReport:
         planned = self._job.checkpoint.planned(batch_id)

@@ -7,9 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
+from connectors.errors import Terminal
 from connectors.landing_zone.errors import LedgerBehindError, OffsetGapError, TopicRecreatedError
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.storage.protocol import Storage
 from streaming import cli
-from tests.support.bridge import Bridge
+from streaming.driver import startup
+from streaming.driver.batch import BatchReport
+from streaming.driver.query import StopSignal
+from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Row, Table
 
@@ -39,6 +45,22 @@ def test_aborted_records_never_land_and_their_offsets_are_no_gap(cluster: Cluste
     send(cluster, table, 9)
     made.run()
     assert made.rows() == rows(0, 1, 2, 6, 7, 8, 9)
+
+
+def test_what_has_landed_is_told_although_old_versions_cannot_be_pruned(
+    cluster: Cluster, bridge: MakeBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(state: Storage, *, now_ms: int) -> None:
+        if Ledger.open(state, now_ms=lambda: now_ms).state.tables:
+            raise Terminal("the storage refuses to delete", remedy="grant it")
+
+    monkeypatch.setattr(startup, "PRUNE_EVERY", 1)
+    monkeypatch.setattr(startup, "prune", fails)
+    cluster.send(Table(cluster.topic()).create({"id": 1}, 1))
+    told: list[BatchReport] = []
+    with pytest.raises(Terminal, match="refuses to delete"):
+        bridge().run_until(StopSignal(), once=True, on_batch=told.append)
+    assert [list(report.files) for report in told] == [[TABLE]]
 
 
 def test_a_lost_checkpoint_is_made_anew_from_the_ledger(cluster: Cluster, bridge: MakeBridge) -> None:

@@ -10,7 +10,7 @@ from confluent_kafka import Producer
 
 from connectors.errors import BridgeError
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.errors import BrokerUnavailableError, KafkaRequestError
+from connectors.kafka.errors import BrokerUnavailableError
 from connectors.kafka.group_offsets import commit_group_offsets
 from connectors.kafka.time_offsets import offsets_at
 from connectors.kafka.topics import Admin, describe_topics
@@ -66,9 +66,12 @@ class TestGroup:
         assert Cluster(kafka.bootstrap_servers).group_offsets(group.group) == {topic: {0: 4}}
         assert len(failures) == 1
 
-    def test_a_topic_that_is_not_there_is_refused(self, kafka: KafkaConfig) -> None:
-        with pytest.raises(KafkaRequestError, match="committing the offsets of a consumer group"):
-            commit_group_offsets(Admin(kafka), "group-of-nothing", {"no-such-topic": {0: 1}})
+    def test_a_topic_that_is_gone_keeps_no_other_from_being_told(self, kafka: KafkaConfig, cluster: Cluster) -> None:
+        topic = cluster.topic()
+        cluster.send(*(Table(topic).create({"id": key}, key) for key in range(4)))
+        group = f"group-{topic}"
+        commit_group_offsets(Admin(kafka), group, {"a-topic-that-is-gone": {0: 1}, topic: {0: 3, 7: 1}})
+        assert cluster.group_offsets(group) == {topic: {0: 3}}
 
 
 @pytest.mark.spark

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,12 @@ STREAMING = (ORDERS, CUSTOMERS, ITEMS)
 STANDING = (PARKED, PAUSED)
 MENDED = {"tables__defaults": {"policies": {"on_unavailable": "null"}}}
 """What the settings have to say before the parked table can go on."""
+
+
+def test_every_release_was_recorded_but_perhaps_the_newest() -> None:
+    changes = (Path(__file__).parents[2] / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = [f"v{version}" for version in re.findall(r"^## (\d\S*) - \d{4}-\d\d-\d\d$", changes, re.MULTILINE)]
+    assert {"v0.1.0", *released[1:]} <= set(tags()) <= set(released)
 
 
 @pytest.fixture(params=tags())

@@ -98,6 +98,8 @@ class Workload:
         kinds = {"insert", "update", "delete", "delete and insert", "changed key", "rollback"}
         if any(table.truncated for table in self.tables):
             kinds.add("truncate")
+        if any(not table.key for table in self.tables):
+            kinds.add("insert without key")
         return {kind for kind in kinds if not self.changes[kind]}
 
     @property

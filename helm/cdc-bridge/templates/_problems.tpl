@@ -14,7 +14,7 @@ left to it. */}}
   - sources is empty: name at least one source database, with its settings under sources.<name>.settings
 {{- end }}
 {{- include "cdc-bridge.problems.alerts" . }}
-{{- $zones := dict }}
+{{- $places := dict }}
 {{- $facts := .Files.Get "files/settings.json" | fromJson }}
 {{- range $name, $own := .Values.sources }}
 {{- if not (regexMatch "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" $name) }}
@@ -27,11 +27,14 @@ left to it. */}}
 {{- include "cdc-bridge.problems.secrets" $scope }}
 {{- include "cdc-bridge.problems.places" $scope }}
 {{- include "cdc-bridge.problems.spark" $scope }}
-{{- $zone := dig "landing_zone" "url" "" $source.settings | toString | trimSuffix "/" }}
-{{- if and $zone (hasKey $zones $zone) }}
-  - sources.{{ $name }}.settings.landing_zone.url is that of sources.{{ index $zones $zone }}, too: a landing zone has one bridge; give each its own mirrored database
+{{- range $section, $why := dict "landing_zone" "a landing zone has one bridge; give each its own mirrored database" "state" "a ledger has one bridge; give each its own folder, or remove the key" }}
+{{- $url := dig $section "url" "" $source.settings | toString | trimSuffix "/" }}
+{{- $place := printf "%s %s" $section $url }}
+{{- if and $url (hasKey $places $place) }}
+  - sources.{{ $name }}.settings.{{ $section }}.url is that of sources.{{ index $places $place }}, too: {{ $why }}
 {{- end }}
-{{- $_ := set $zones $zone $name }}
+{{- $_ := set $places $place $name }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}
