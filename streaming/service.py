@@ -73,11 +73,13 @@ def _run(
 ) -> None:
     options = job_options(settings)
     admin = Admin(kafka_config(settings))
-    if settings.tables.on_bad_record is OnBadRecord.DEAD_LETTER:
-        ensure_topic(admin, settings.dead_letter_topic)
     session = spark or spark_session(settings, resolve_jars(JarSet.SPARK_KAFKA, progress=_log.info))
     zone, state = open_storages(settings)
     writer = f"{settings.name}-{uuid.uuid4().hex[:12]}"
+
+    def prepare() -> None:
+        if settings.tables.on_bad_record is OnBadRecord.DEAD_LETTER:
+            ensure_topic(admin, settings.dead_letter_topic)
 
     def describe() -> Mapping[str, TopicDescription]:
         return describe_topics(admin, subscription(settings))
@@ -113,6 +115,7 @@ def _run(
         on_commit=_lag_group(settings, listener),
         interval=None if once else settings.trigger.interval.total_seconds(),
         retries=retries,
+        prepare=prepare,
         open=claim,
         chores=chores_for(settings, options, admin, session, retries, listener, once=once),
         describe=describe,

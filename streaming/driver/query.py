@@ -76,6 +76,7 @@ class Job:
     Attributes:
         begin: lets topics that the ledger does not know begin where the settings say.
         on_commit: told what the ledger knows at a start and after each batch; must not raise.
+        prepare: makes in Kafka what is missing there; called once per start, before all else.
         describe: the subscribed topics as the broker knows them now; topic_ids only the ids of the topics named.
         open: claims the landing zone; called once per start. chores: those of the driver that has claimed it.
         source_options: options of Spark's Kafka source but for ``startingOffsets``.
@@ -90,6 +91,7 @@ class Job:
     on_commit: Callable[[LedgerState], None]
     interval: float | None
     retries: Retries
+    prepare: Callable[[], None]
     open: Callable[[], OpenZone]
     chores: Callable[[OpenZone], Chores]
     describe: Callable[[], Mapping[str, TopicDescription]]
@@ -142,6 +144,7 @@ class _Landed:
 
 def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) -> None:
     job.listener.on_work(Work.START)
+    job.prepare()
     present = job.describe()
     opened = job.open()
     park_behind_retention(opened.ledger, present)

@@ -2,7 +2,8 @@
 
 * live: the process makes progress, or waits for something that may come. If not, only another start helps.
 * ready: it owns the landing zone, and its last batch or check was well.
-* started: it has been ready once; until then it is given the time that a start takes.
+* started: it has been ready once, or waits out a failure of its start; until then it is given the time that a start
+  takes.
 """
 
 from __future__ import annotations
@@ -83,9 +84,11 @@ def ready(state: HealthState, now: float, stuck_after: float, pause: float) -> V
 
 
 def started(state: HealthState) -> Verdict:
-    """Whether the query has been started once."""
+    """Whether the query has been started once, or its start has failed and is tried again."""
     if state.claimed:
         return Verdict(True, ("the landing zone is claimed and the query has been started",))
+    if state.failure is not None and state.failure.passes:
+        return Verdict(True, (f"the start is tried again{_after(state)}",))
     return Verdict(False, (f"the landing zone is not claimed yet{_after(state)}",))
 
 

@@ -1,4 +1,4 @@
-"""What a running bridge writes to standard error while its broker is away: lines, and no stack trace of anybody's."""
+"""What a bridge writes to standard error while its broker is away: lines, and no stack trace of anybody's."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from tests.support.bridge import QUICK_JAVA, Bridge
 from tests.support.cluster import Cluster
+from tests.support.http import ask
 from tests.support.process import SECONDS, running
 from tests.support.records import Table
 
@@ -76,16 +78,7 @@ def test_a_broker_that_goes_away_and_comes_back_leaves_no_stack_trace(
     cluster = Cluster(broker.bootstrap_servers)
     table = Table(cluster.topic())
     cluster.send(table.create({"id": 1, "name": "a"}, lsn=1))
-    made = Bridge(
-        tmp_path,
-        None,
-        kafka__bootstrap_servers=broker.bootstrap_servers,
-        kafka__topics=None,
-        kafka__pattern=rf"{cluster.prefix}\..*",
-        trigger__interval="0s",
-        retry={"attempts": 50, "backoff": "100ms", "max_backoff": "1s"},
-        log__format=form,
-    )
+    made = bridge(tmp_path, cluster, log__format=form)
     with running(made.write_settings()) as process:
         lines = Lines(process)
         lines.until("1 offset -> 1 row")
@@ -97,8 +90,66 @@ def test_a_broker_that_goes_away_and_comes_back_leaves_no_stack_trace(
         process.terminate()
         said = [line for line in lines.to_the_end() if line and line != JAVA]
         assert process.wait(SECONDS) == 0
-    assert [line for line in said if re.search(r"\bat [\w.$]+\(|Traceback|stack_trace", line)] == []
+    assert traces(said) == []
     if form == "json":
         assert [type(json.loads(line)) for line in said] == [dict] * len(said)
     else:
-        assert [line for line in said if not re.match(r"\d{4}-\d\d-\d\dT[\d:.]+Z ", line)] == []
+        assert torn(said) == []
+
+
+def test_a_broker_that_is_not_there_when_the_bridge_starts_is_waited_for(
+    broker: EmbeddedBroker, tmp_path: Path
+) -> None:
+    """With the default settings for bad records, by which the dead-letter topic is asked for before all else."""
+    cluster = Cluster(broker.bootstrap_servers)
+    table = Table(cluster.topic())
+    cluster.send(table.create({"id": 1, "name": "a"}, lsn=1))
+    letters = cluster.own_topic("dead-letters")
+    broker.stop()
+    made = bridge(tmp_path, cluster, http__port=0, dead_letters__topic=letters)
+    with running(made.write_settings()) as process:
+        lines = Lines(process)
+        lines.until("waiting for the Kafka broker: ")
+        lines.until("; trying again in ")
+        [url] = [found[1] for line in lines.seen if (found := re.search(r"status page: (\S+)/ ", line))]
+        answered = {path: ask(url, path) for path in ("/livez", "/readyz", "/startupz", "/metrics")}
+        broker.start()
+        lines.until("1 offset -> 1 row")
+        process.terminate()
+        said = [line for line in lines.to_the_end() if line and line != JAVA]
+        assert process.wait(SECONDS) == 0
+    assert made.rows() == [{"id": 1, "name": "a"}]
+    waits = [line for line in said if "; trying again in " in line]
+    assert "no Kafka broker answered while listing topics: " in waits[0]
+    assert [line for line in said if "no Kafka broker" in line] == waits
+    assert traces(said) == []
+    assert torn(said) == []
+    statuses = {path: answer.status for path, answer in answered.items()}
+    assert statuses == {"/livez": 200, "/readyz": 503, "/startupz": 200, "/metrics": 200}
+    assert "the landing zone is not claimed yet, after BrokerUnavailableError: " in answered["/readyz"].body
+    retried = answered["/metrics"].value("bridge_retried_failures_total", reason="BrokerUnavailableError")
+    assert retried == 1
+
+
+def bridge(folder: Path, cluster: Cluster, **changes: Any) -> Bridge:
+    """One that reads the cluster's topics at once, and waits patiently, with short pauses, for a broker."""
+    return Bridge(
+        folder,
+        None,
+        kafka__bootstrap_servers=cluster.bootstrap_servers,
+        kafka__topics=None,
+        kafka__pattern=rf"{cluster.prefix}\..*",
+        trigger__interval="0s",
+        retry={"attempts": 50, "backoff": "100ms", "max_backoff": "1s"},
+        **changes,
+    )
+
+
+def traces(said: list[str]) -> list[str]:
+    """The lines that a stack trace of Java's or Python's has, or that hold one."""
+    return [line for line in said if re.search(r"\bat [\w.$]+\(|Traceback|stack_trace", line)]
+
+
+def torn(said: list[str]) -> list[str]:
+    """The lines that do not begin with a time."""
+    return [line for line in said if not re.match(r"\d{4}-\d\d-\d\dT[\d:.]+Z ", line)]

@@ -48,6 +48,7 @@ CASES = {
         "retention has passed the ledger",
         "Partitions are added",
         "broker is restarted in the middle of a batch",
+        "No broker answers when the process starts",
         "registry is down",
         "The checkpoint is deleted",
         "last `commits/N` or `offsets/N` is deleted",

@@ -169,6 +169,25 @@ def test_a_failure_that_is_waited_out_is_live_but_not_ready() -> None:
     assert watched.ready[0]
 
 
+def test_a_start_that_is_tried_again_has_started_but_is_not_ready() -> None:
+    watched = Watched()
+    watched.health.retrying(BROKER, 8)
+    told = "after Transient: no broker answered [topic=orders]. Remedy: check the brokers"
+    for _ in ("the pause", "the next attempt"):
+        verdict = probes.started(watched.health.state)
+        assert (verdict.ok, verdict.reasons) == (True, (f"the start is tried again, {told}",))
+        assert watched.live[0]
+        assert watched.ready == (False, f"the landing zone is not claimed yet, {told}")
+        watched.after(8).health.at_work(Work.START)
+
+
+@pytest.mark.parametrize("error", [FENCED, BROKER], ids=["at once", "after the last attempt"])
+def test_a_start_that_has_failed_for_good_has_not_started(error: Exception) -> None:
+    watched = Watched()
+    watched.health.ended(error)
+    assert not watched.started
+
+
 def test_an_attempt_that_never_begins_is_dead() -> None:
     watched = running()
     watched.health.retrying(BROKER, 8)

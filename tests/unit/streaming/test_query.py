@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from connectors.debezium.options import DecodeOptions, TableRules
 from connectors.errors import BridgeError, Terminal
+from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
@@ -64,6 +66,8 @@ def never(*_: object) -> Any:
 
 
 FAILURE = Terminal("the disk is gone", remedy="mend it")
+AWAY = BrokerUnavailableError("no Kafka broker answered", remedy="start it")
+REFUSED = KafkaAccessError("Kafka refuses access", remedy="grant it")
 
 
 class TestEnd:
@@ -112,6 +116,65 @@ class TestStart:
 
 
 class TestAttempts:
+    def job(
+        self,
+        folder: Path,
+        told: list[BridgeError],
+        *,
+        describe: Callable[[], dict[str, TopicDescription]],
+        prepare: Callable[[], None] = lambda: None,
+    ) -> Job:
+        """One that tries two more times, at once."""
+        return Job(
+            options=plan(folder).job,
+            checkpoint=Checkpoint(folder / "checkpoint"),
+            source_options={},
+            begin=lambda ledger, present: None,
+            on_commit=lambda state: None,
+            interval=None,
+            retries=Retries(attempts=2, first=0.0, longest=0.0),
+            prepare=prepare,
+            open=never,
+            chores=never,
+            describe=describe,
+            topic_ids=lambda names: {},
+            listener=Listener(on_failure=lambda error, pause: told.append(error)),
+        )
+
+    @pytest.mark.parametrize(
+        ("answers", "retried"),
+        [([AWAY, AWAY, AWAY], 2), ([AWAY, REFUSED], 1), ([REFUSED], 0)],
+        ids=["it stays away", "it comes back and refuses access", "it refuses access"],
+    )
+    def test_a_broker_that_is_away_before_the_first_query_is_waited_for_and_one_that_refuses_access_ends_the_job(
+        self, tmp_path: Path, answers: list[BridgeError], retried: int
+    ) -> None:
+        told: list[BridgeError] = []
+        left = iter(answers)
+
+        def prepare() -> None:
+            raise next(left)
+
+        with pytest.raises(BridgeError) as caught:
+            run(cast(SparkSession, None), self.job(tmp_path, told, describe=never, prepare=prepare), StopSignal())
+        assert (caught.value, told) == (answers[-1], [AWAY] * retried)
+        assert list(left) == []
+
+    def test_a_broker_that_comes_back_before_the_first_query_is_asked_for_the_topics(self, tmp_path: Path) -> None:
+        told: list[BridgeError] = []
+        left = iter([AWAY, AWAY])
+
+        def prepare() -> None:
+            for error in left:
+                raise error
+
+        def describe() -> dict[str, TopicDescription]:
+            raise FAILURE
+
+        with pytest.raises(Terminal, match="the disk is gone"):
+            run(cast(SparkSession, None), self.job(tmp_path, told, describe=describe, prepare=prepare), StopSignal())
+        assert told == [AWAY, AWAY]
+
     def test_a_job_whose_java_is_gone_ends_at_once_instead_of_trying_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -126,24 +189,7 @@ class TestAttempts:
             raise QueryFailedError("Spark's query ended", remedy="wait")
 
         told: list[BridgeError] = []
-        job = Job(
-            options=plan(tmp_path).job,
-            checkpoint=Checkpoint(tmp_path / "checkpoint"),
-            source_options={},
-            begin=lambda ledger, present: None,
-            on_commit=lambda state: None,
-            interval=None,
-            retries=Retries(attempts=2, first=0.0, longest=0.0),
-            open=never,
-            chores=never,
-            describe=describe,
-            topic_ids=lambda names: {},
-            listener=Listener(
-                on_start=lambda waiting: None,
-                on_batch=lambda report: None,
-                on_failure=lambda error, pause: told.append(error),
-            ),
-        )
+        job = self.job(tmp_path, told, describe=describe)
 
         def run_job() -> QueryFailedError:
             with pytest.raises(QueryFailedError) as caught:
