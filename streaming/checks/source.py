@@ -15,7 +15,7 @@ from connectors.source_database.kafka_connect import ConnectApi
 from connectors.source_database.location import DatabaseKind
 from streaming.checks.check import Check, failed, ok, warning
 from streaming.checks.connector import check_connector
-from streaming.checks.connector_rules import Expectations
+from streaming.checks.connector_config import Expectations
 from streaming.checks.patience import patiently
 from streaming.checks.source_mysql import check_mysql
 from streaming.checks.source_postgresql import Captured, check_postgresql

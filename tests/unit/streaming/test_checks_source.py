@@ -15,7 +15,7 @@ from connectors.source_database.position import LogPosition
 from connectors.source_database.postgresql import Publication, PublishedTable, ReplicaIdentity, ReplicatedTable
 from connectors.source_database.replication import ReplicationSlot
 from streaming.checks import Verdict
-from streaming.checks.connector_rules import Expectations
+from streaming.checks.connector_config import Expectations
 from streaming.checks.source import captured, check_source, expectations
 from streaming.checks.source_mysql import check_binary_log, check_columns
 from streaming.checks.source_postgresql import (
