@@ -85,6 +85,15 @@ def captures_column(config: Mapping[str, str], table: DatabaseTable, column: str
     return _listed(config, "column", f"{table}.{column}")
 
 
+def gives_key(config: Mapping[str, str], table: DatabaseTable) -> bool:
+    """Whether the connector's ``message.key.columns`` name the table: its records have these columns as their key then.
+
+    The form is ``table:column,column;table:column`` with expressions; whether the columns exist is not looked at.
+    """
+    given = [entry.partition(":")[0] for entry in config.get("message.key.columns", "").split(";")]
+    return any(_matches(name, str(table), unreadable=True) for name in given)
+
+
 def _listed(config: Mapping[str, str], what: str, name: str) -> bool:
     include, exclude = config.get(f"{what}.include.list", ""), config.get(f"{what}.exclude.list", "")
     if include.strip():

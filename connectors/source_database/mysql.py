@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.database import SourceDatabase
 
 _VARIABLES = """
@@ -19,6 +21,14 @@ SELECT CONCAT(table_schema, '.', table_name, '.', column_name) AS name,
  WHERE data_type IN ('inet4', 'inet6')
     OR (data_type NOT IN ('enum', 'set') AND LOCATE('COMPRESSED*/', column_type) > 0)
  ORDER BY 1
+"""
+_TABLES = """
+SELECT table_name AS name FROM information_schema.tables WHERE table_schema = :schema AND table_type = 'BASE TABLE'
+"""
+_UNIQUE_INDEXES = """
+SELECT table_name AS name, index_name AS index_name, column_name AS column_name, nullable AS nullable
+  FROM information_schema.statistics WHERE table_schema = :schema AND non_unique = 0
+ ORDER BY table_name, index_name, seq_in_index
 """
 _DAY = 24 * 3600
 
@@ -55,6 +65,21 @@ class UnreadableColumns:
     compressed: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class TableKey:
+    """What tells a table's rows apart.
+
+    Attributes:
+        primary_key: its columns, in the index's order; empty where it has none.
+        unique: it has a UNIQUE index over columns that are all NOT NULL, which the connector takes for the key where
+            there is no primary one; a primary key is one, too.
+    """
+
+    table: DatabaseTable
+    primary_key: tuple[str, ...] = ()
+    unique: bool = False
+
+
 def binary_log(database: SourceDatabase) -> BinaryLog:
     """How the server writes its binary log; raises as every query."""
     rows = database.commands(_VARIABLES)
@@ -81,3 +106,25 @@ def unreadable_columns(database: SourceDatabase) -> UnreadableColumns:
     return UnreadableColumns(
         tuple(name for name, unparsed in rows if unparsed), tuple(name for name, unparsed in rows if not unparsed)
     )
+
+
+def table_keys(database: SourceDatabase, tables: Sequence[DatabaseTable]) -> tuple[TableKey, ...]:
+    """Those of the tables that exist and that this user sees, by name; raises as every query."""
+    found: list[TableKey] = []
+    for schema in sorted({table.schema for table in tables}):
+        indexes: dict[str, dict[str, list[tuple[str | None, bool]]]] = {}
+        for row in database.query(_UNIQUE_INDEXES, schema=schema):
+            parts = indexes.setdefault(str(row["name"]), {}).setdefault(str(row["index_name"]), [])
+            # A part that is an expression has no column.
+            parts.append((row["column_name"], row["nullable"] == "YES"))
+        present = {str(row["name"]) for row in database.query(_TABLES, schema=schema)}
+        for name in sorted(present.intersection(table.name for table in tables if table.schema == schema)):
+            unique = indexes.get(name, {})
+            found.append(
+                TableKey(
+                    DatabaseTable(schema, name),
+                    tuple(str(column) for column, _ in unique.get("PRIMARY", ())),
+                    any(all(column and not nullable for column, nullable in parts) for parts in unique.values()),
+                )
+            )
+    return tuple(found)

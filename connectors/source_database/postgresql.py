@@ -29,12 +29,16 @@ class ReplicatedTable:
         toastable: columns whose large values may be stored apart from the row; not those that hold 500 characters at
             most, which are moved only out of very wide rows.
         primary_key: its columns, in the table's order; empty where it has none.
+        columns: all but generated ones, which no change holds.
+        unique: it has a UNIQUE index over columns, which the connector takes for the key where there is no primary one.
     """
 
     table: DatabaseTable
     identity: ReplicaIdentity
     toastable: tuple[str, ...] = ()
     primary_key: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    unique: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,11 @@ class Publication:
 
 _TABLES = """
 SELECT n.nspname AS schema, c.relname AS name, c.relreplident AS identity,
+       ARRAY(SELECT CAST(a.attname AS text) FROM pg_catalog.pg_attribute a
+              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+              ORDER BY a.attnum) AS columns,
+       EXISTS(SELECT 1 FROM pg_catalog.pg_index i
+               WHERE i.indrelid = c.oid AND i.indisunique AND 0 <> ALL(i.indkey)) AS has_unique,
        ARRAY(SELECT CAST(a.attname AS text) FROM pg_catalog.pg_constraint k
                JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY(k.conkey)
               WHERE k.conrelid = c.oid AND k.contype = 'p' ORDER BY a.attnum) AS primary_key,
@@ -122,6 +131,8 @@ def replicated_tables(database: SourceDatabase, tables: Sequence[DatabaseTable])
             ReplicaIdentity(row["identity"]),
             tuple(row["toastable"]),
             tuple(row["primary_key"]),
+            tuple(row["columns"]),
+            bool(row["has_unique"]),
         )
         for row in rows
     )

@@ -7,7 +7,8 @@ from collections.abc import Generator, Iterator, Mapping
 from connectors.errors import BridgeError
 from connectors.source_database.kafka_connect import ConnectApi, TaskState
 from streaming.checks.check import Check, failed, ok, problem, warning
-from streaming.checks.connector_rules import Expectations, check_configuration
+from streaming.checks.connector_config import Expectations
+from streaming.checks.connector_rules import check_configuration
 from streaming.checks.patience import patiently
 from streaming.wording import count_text
 

@@ -5,44 +5,29 @@ Pure rules over names and values; properties that are absent have Debezium's def
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 from streaming.checks.check import Check, ok, problem, warning
+from streaming.checks.connector_config import Config, Expectations, connector_of, is_debezium, is_set, listed
+from streaming.settings.format import Connector
 
-Config = Mapping[str, str]
+_BINLOG = frozenset({Connector.MYSQL, Connector.MARIADB})
+_TRUNCATING = frozenset({Connector.POSTGRESQL, *_BINLOG, Connector.ORACLE})
+"""Connectors that send truncates (docs/connectors.md); the others never do, whatever ``skipped.operations`` says."""
 
-
-@dataclass(frozen=True)
-class Expectations:
-    """What the bridge's settings take for granted of the connector.
-
-    Attributes:
-        prefix: ``source.topic_prefix``; None where it is not set.
-        topics: that the bridge reads.
-        placeholder: ``format.placeholder``.
-        signal_topic, signal_table, notifications_topic: of ``source``; None where they are not set.
-        wants_truncates: some table does something on a truncate.
-        tombstones_delete: records without a value are deletes.
-        typed: the columns of JSON without schema are declared, or learned.
-        new: nothing has landed yet.
-    """
-
-    topics: Sequence[str] = ()
-    prefix: str | None = None
-    placeholder: str = "__debezium_unavailable_value"
-    signal_topic: str | None = None
-    signal_table: str | None = None
-    notifications_topic: str | None = None
-    wants_truncates: bool = True
-    tombstones_delete: bool = False
-    typed: bool = False
-    new: bool = False
+_NO_HEARTBEAT = {
+    Connector.POSTGRESQL: "the replication slot keeps the log of everything that other tables and databases write",
+    Connector.MYSQL: "the stored position grows old, and the binary log behind it may be removed",
+    Connector.MARIADB: "the stored position grows old, and the binary log behind it may be removed",
+    Connector.ORACLE: "the stored position grows old, and the archived redo log behind it may be removed",
+    Connector.MONGODB: "the stored position grows old, and the oplog behind it may be overwritten",
+}
+"""What comes of a source at rest without heartbeats."""
 
 
 def check_configuration(config: Config, expected: Expectations) -> Iterator[Check]:
     """Everything that is remarkable about the configuration, or one line that all is well."""
-    if not config.get("connector.class", "").startswith("io.debezium."):
+    if not is_debezium(config):
         yield warning(
             "connector connector.class",
             f"{config.get('connector.class', 'not set')} is no Debezium connector: its configuration is not looked at",
@@ -59,32 +44,23 @@ def _subject(name: str) -> str:
     return f"connector {name}"
 
 
-def _is(config: Config, name: str, value: str, default: str) -> bool:
-    return config.get(name, default).strip().lower() == value
-
-
-def _names(config: Config, name: str, default: str) -> set[str]:
-    return {part.strip() for part in config.get(name, default).split(",") if part.strip()}
-
-
-def _is_postgresql(config: Config) -> bool:
-    return "postgresql" in config["connector.class"]
-
-
 def _numbers(config: Config, _: Expectations) -> Iterator[Check]:
-    if _is(config, "decimal.handling.mode", "double", "precise"):
+    if is_set(config, "decimal.handling.mode", "double", "precise"):
         yield warning(
             _subject("decimal.handling.mode"),
             "is double: decimals with more than 15 digits lose the rest before they reach Kafka",
             "set it to precise",
         )
-    if _is(config, "decimal.handling.mode", "string", "precise"):
+    if is_set(config, "decimal.handling.mode", "string", "precise"):
         yield warning(
             _subject("decimal.handling.mode"),
             "is string: decimals land as text, which neither adds up nor sorts as numbers",
             "set it to precise, or cast the columns in the mirrored database",
         )
-    if not _is_postgresql(config) and _is(config, "bigint.unsigned.handling.mode", "long", "long"):
+
+
+def _unsigned_numbers(config: Config, _: Expectations) -> Iterator[Check]:
+    if connector_of(config) in _BINLOG and is_set(config, "bigint.unsigned.handling.mode", "long", "long"):
         yield warning(
             _subject("bigint.unsigned.handling.mode"),
             "is long: values of BIGINT UNSIGNED above 9223372036854775807 arrive as negative numbers",
@@ -93,7 +69,7 @@ def _numbers(config: Config, _: Expectations) -> Iterator[Check]:
 
 
 def _times(config: Config, _: Expectations) -> Iterator[Check]:
-    if _is(config, "time.precision.mode", "connect", "adaptive"):
+    if is_set(config, "time.precision.mode", "connect", "adaptive"):
         yield warning(
             _subject("time.precision.mode"),
             "is connect: times and timestamps are cut to milliseconds before they reach Kafka",
@@ -112,21 +88,28 @@ def _bytes(config: Config, _: Expectations) -> Iterator[Check]:
 
 
 def _heartbeat(config: Config, _: Expectations) -> Iterator[Check]:
+    connector = connector_of(config)
+    if connector is None or connector not in _NO_HEARTBEAT:
+        return
     if config.get("heartbeat.interval.ms", "0").strip() in ("", "0"):
-        why = (
-            "the replication slot keeps the log of everything that other tables and databases write"
-            if _is_postgresql(config)
-            else "the stored position grows old, and the binary log behind it may be removed"
-        )
         yield warning(
             _subject("heartbeat.interval.ms"),
-            f"is 0: while the captured tables are idle the connector acknowledges nothing, so {why}",
+            "is 0: while the captured tables are idle the connector acknowledges nothing, so "
+            f"{_NO_HEARTBEAT[connector]}",
             "set it, for example to 10000",
+        )
+    elif connector is Connector.POSTGRESQL and not config.get("heartbeat.action.query", "").strip():
+        yield warning(
+            _subject("heartbeat.action.query"),
+            "is not set: while nothing writes to this database the connector acknowledges nothing, so the replication "
+            "slot keeps what the server's other databases write, and `reconcile` can prove no difference",
+            "set it to a statement that writes a row of a captured table, such as one kept for it that tables.exclude "
+            "names",
         )
 
 
 def _tombstones(config: Config, expected: Expectations) -> Iterator[Check]:
-    if expected.tombstones_delete and _is(config, "tombstones.on.delete", "false", "true"):
+    if expected.tombstones_delete and is_set(config, "tombstones.on.delete", "false", "true"):
         yield problem(
             _subject("tombstones.on.delete"),
             "is false, but the settings take tombstones for the deletes: none would arrive",
@@ -135,7 +118,7 @@ def _tombstones(config: Config, expected: Expectations) -> Iterator[Check]:
 
 
 def _operations(config: Config, expected: Expectations) -> Iterator[Check]:
-    skipped = _names(config, "skipped.operations", "t") - {"none"}
+    skipped = listed(config, "skipped.operations", "t") - {"none"}
     missing = [name for code, name in (("c", "inserts"), ("u", "updates"), ("d", "deletes")) if code in skipped]
     if missing:
         yield problem(
@@ -143,7 +126,7 @@ def _operations(config: Config, expected: Expectations) -> Iterator[Check]:
             f"leaves out {' and '.join(missing)}: the mirror can't become what the database is",
             "set it to none",
         )
-    if "t" in skipped and expected.wants_truncates:
+    if "t" in skipped and expected.wants_truncates and connector_of(config) in _TRUNCATING:
         yield warning(
             _subject("skipped.operations"),
             "leaves out truncates, which is Debezium's default: a truncated table keeps its rows in the mirror, and "
@@ -173,7 +156,7 @@ def _snapshots(config: Config, expected: Expectations) -> Iterator[Check]:
 
 
 def _signals(config: Config, expected: Expectations) -> Iterator[Check]:
-    channels = _names(config, "signal.enabled.channels", "source")
+    channels = listed(config, "signal.enabled.channels", "source")
     if expected.signal_topic is not None:
         topic = config.get("signal.kafka.topic", "not set")
         if "kafka" not in channels or topic != expected.signal_topic:
@@ -185,7 +168,7 @@ def _signals(config: Config, expected: Expectations) -> Iterator[Check]:
             )
     if expected.signal_table is not None:
         table = config.get("signal.data.collection", "not set")
-        if "source" not in channels or not table.endswith(expected.signal_table):
+        if "source" not in channels or not _ends_with(table, expected.signal_table):
             yield problem(
                 _subject("signal.data.collection"),
                 f"is {table}, with the channels {', '.join(sorted(channels))}; source.signals.table is "
@@ -201,13 +184,18 @@ def _signals(config: Config, expected: Expectations) -> Iterator[Check]:
         )
     if expected.notifications_topic is not None:
         topic = config.get("notification.sink.topic.name", "not set")
-        if "sink" not in _names(config, "notification.enabled.channels", "") or topic != expected.notifications_topic:
+        if "sink" not in listed(config, "notification.enabled.channels", "") or topic != expected.notifications_topic:
             yield problem(
                 _subject("notification.sink.topic.name"),
                 f"is {topic}; source.notifications_topic is {expected.notifications_topic}: the end of a snapshot "
                 "would not be noticed",
                 "let notification.enabled.channels contain sink, and let both name one topic",
             )
+
+
+def _ends_with(name: str, ending: str) -> bool:
+    """Whether the last dotted parts of a name are these; before them, it may name the database."""
+    return name == ending or name.endswith(f".{ending}")
 
 
 def _prefix(config: Config, expected: Expectations) -> Iterator[Check]:
@@ -248,19 +236,19 @@ def _converters(config: Config, expected: Expectations) -> Iterator[Check]:
         )
         return
     if converter.endswith("JsonConverter"):
-        if _is(config, "value.converter.replace.null.with.default", "true", "true"):
+        if is_set(config, "value.converter.replace.null.with.default", "true", "true"):
             yield warning(
                 _subject("value.converter.replace.null.with.default"),
                 "is true: NULL in a column that has a default arrives, and lands, as that default",
                 "set it to false",
             )
-        if _is(config, "value.converter.schemas.enable", "false", "true") and not expected.typed:
+        if is_set(config, "value.converter.schemas.enable", "false", "true") and not expected.typed:
             yield warning(
                 _subject("value.converter.schemas.enable"),
                 "is false: records carry no types, and the settings declare no columns",
                 "set it to true, use Avro, or declare the columns (tables.overrides[].declared)",
             )
-    elif converter.startswith("io.confluent.") and _is(
+    elif converter.startswith("io.confluent.") and is_set(
         config, "value.converter.ignore.default.for.nullables", "false", "false"
     ):
         yield warning(
@@ -292,6 +280,7 @@ def _failures(config: Config, _: Expectations) -> Iterator[Check]:
 
 _RULES: tuple[Callable[[Config, Expectations], Iterator[Check]], ...] = (
     _numbers,
+    _unsigned_numbers,
     _times,
     _bytes,
     _heartbeat,

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from connectors.debezium.options import TombstonePolicy
-from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState
-from connectors.source_database.catalog import DatabaseTable
+from connectors.source_database.captured import captured_tables
 from connectors.source_database.database import SourceDatabase
 from connectors.source_database.kafka_connect import ConnectApi
 from connectors.source_database.location import DatabaseKind
+from streaming.checks.captured import Captured, before_landing, of_ledger
 from streaming.checks.check import Check, failed, ok, warning
 from streaming.checks.connector import check_connector
-from streaming.checks.connector_rules import Expectations
+from streaming.checks.connector_config import Expectations, is_debezium
 from streaming.checks.patience import patiently
 from streaming.checks.source_mysql import check_mysql
-from streaming.checks.source_postgresql import Captured, check_postgresql
+from streaming.checks.source_postgresql import check_postgresql
 from streaming.plan import JobOptions
-from streaming.policies import OnTruncate, OnUnavailable
+from streaming.policies import OnTruncate
 from streaming.settings import BridgeSettings
 from streaming.settings.format import Connector
 from streaming.settings.tables import SchemaOrigin
 from streaming.source_options import connect_location, database_location
-from streaming.sources import sources_of
 
 
 def check_source(
@@ -35,7 +34,7 @@ def check_source(
 
     Args:
         present: the subscribed topics; None when they are not known.
-        state: the ledger's; its tables are those that are looked for in the database.
+        state: the ledger's; its tables are looked for in the database, and those besides that the connector captures.
     """
     config: Mapping[str, str] | None = None
     try:
@@ -58,13 +57,25 @@ def check_source(
     try:
         patiently("source database", lambda: database.query("SELECT 1 AS one"))
         yield ok("source database", f"{location.shown} answers")
+        tables = _tables(database, job, state, config)
         if database.kind is DatabaseKind.POSTGRESQL:
-            # Sources of several databases may have one name there: it is told once.
-            yield from check_postgresql(database, tuple(dict.fromkeys(captured(job, state))), config)
+            yield from check_postgresql(database, tables, config)
         else:
-            yield from check_mysql(database)
+            yield from check_mysql(database, tables, config)
     except BridgeError as error:
         yield failed("source database", error)
+
+
+def _tables(
+    database: SourceDatabase, job: JobOptions, state: LedgerState, config: Mapping[str, str] | None
+) -> tuple[Captured, ...]:
+    """Those of the ledger, then those of which nothing has landed; these only where something tells of them."""
+    # The configuration of another connector says nothing about tables.
+    known = config if config is not None and is_debezium(config) else None
+    found = patiently("captured tables", lambda: captured_tables(database, known)) or ()
+    tables = (*of_ledger(job, state, database.kind), *before_landing(job, state, database.location, found))
+    # Sources of several databases may have one name there: it is told once.
+    return tuple(dict.fromkeys(tables))
 
 
 def _without_database(settings: BridgeSettings, config: Mapping[str, str] | None) -> Check:
@@ -96,23 +107,3 @@ def expectations(
         typed=any(table.declared or table.schema_origin is SchemaOrigin.LEARN for table in tables),
         new=not state.tables,
     )
-
-
-def captured(job: JobOptions, state: LedgerState) -> tuple[Captured, ...]:
-    """All sources of the ledger's tables as PostgreSQL names them, with what the settings want of them."""
-    found: list[Captured] = []
-    for name, table in sorted(state.tables.items()):
-        for source in sources_of(table):
-            options = job.options_for(SourceTable(*source))
-            decoding = job.decode.rules.decoding_for(SourceTable(*source))
-            told = not table.history and (decoding is None or not decoding.keys)
-            found.append(
-                Captured(
-                    name,
-                    DatabaseTable.of_events(DatabaseKind.POSTGRESQL, *source),
-                    parks_unavailable=options.on_unavailable is OnUnavailable.PARK,
-                    wants_truncates=options.on_truncate is not OnTruncate.IGNORE,
-                    keys=table.keys if told else (),
-                )
-            )
-    return tuple(found)

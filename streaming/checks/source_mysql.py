@@ -1,12 +1,15 @@
-"""MySQL and MariaDB as a source: whether the binary log holds whole rows, and for how long."""
+"""MySQL and MariaDB as a source: whether the binary log holds whole rows, and for how long; the tables' keys."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from connectors.source_database.database import SourceDatabase
-from connectors.source_database.mysql import BinaryLog, UnreadableColumns, binary_log, unreadable_columns
+from connectors.source_database.location import DatabaseKind
+from connectors.source_database.mysql import BinaryLog, UnreadableColumns, binary_log, table_keys, unreadable_columns
+from streaming.checks.captured import Captured
 from streaming.checks.check import Check, ok, problem, warning
+from streaming.checks.keys import check_keys, check_unkeyed
 from streaming.checks.patience import patiently
 from streaming.wording import seconds_text
 
@@ -14,14 +17,23 @@ SHORT_BINLOG_SECONDS = 3 * 24 * 3600
 """A binary log that is kept for less does not outlast a weekend; 3 days."""
 
 
-def check_mysql(database: SourceDatabase) -> Iterator[Check]:
+def check_mysql(
+    database: SourceDatabase, tables: Sequence[Captured], config: Mapping[str, str] | None
+) -> Iterator[Check]:
     """Everything about the database.
+
+    Args:
+        tables: that the bridge mirrors, or is to mirror.
+        config: the connector's configuration; None when it is not known.
 
     Raises:
         BridgeError: the database cannot be asked.
     """
     yield from check_binary_log(patiently("binary log", lambda: binary_log(database)))
     yield from check_columns(patiently("columns", lambda: unreadable_columns(database)))
+    known = patiently("keys", lambda: table_keys(database, [one.table for one in tables]))
+    yield from check_unkeyed({one.table for one in known if not one.unique}, tables, config)
+    yield from check_keys(DatabaseKind.MYSQL, {one.table: one.primary_key for one in known}, tables)
 
 
 def check_binary_log(log: BinaryLog) -> Iterator[Check]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from connectors.source_database.catalog import DatabaseTable, columns_of
+from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.database import SourceDatabase
+from connectors.source_database.location import DatabaseKind
 from connectors.source_database.postgresql import (
     Publication,
     PublishedTable,
@@ -18,7 +18,9 @@ from connectors.source_database.postgresql import (
     setting,
 )
 from connectors.source_database.replication import DEFAULT_SLOT, ReplicationSlot, replication_slots
+from streaming.checks.captured import Captured
 from streaming.checks.check import Check, ok, problem, warning
+from streaming.checks.keys import check_keys, check_unkeyed
 from streaming.checks.patience import patiently
 from streaming.wording import count_text, size_text
 
@@ -29,31 +31,13 @@ MUCH_WAL = 1_000_000_000
 """Bytes of log that a slot may hold without a warning."""
 
 
-@dataclass(frozen=True)
-class Captured:
-    """A table that the bridge mirrors.
-
-    Attributes:
-        name: in the landing zone.
-        parks_unavailable: it is parked at a large value that the source did not send.
-        wants_truncates: something is to happen on a truncate.
-        keys: the mirror's key columns, as the connector has told of them; empty where it has not.
-    """
-
-    name: str
-    table: DatabaseTable
-    parks_unavailable: bool = True
-    wants_truncates: bool = True
-    keys: tuple[str, ...] = ()
-
-
 def check_postgresql(
     database: SourceDatabase, tables: Sequence[Captured], config: Mapping[str, str] | None
 ) -> Iterator[Check]:
     """Everything about the database.
 
     Args:
-        tables: that the bridge mirrors.
+        tables: that the bridge mirrors, or is to mirror.
         config: the connector's configuration; None when it is not known.
 
     Raises:
@@ -66,14 +50,17 @@ def check_postgresql(
     publication = None if config is None else config.get("publication.name", DEFAULT_PUBLICATION)
     found = patiently("publications", lambda: publications(database))
     known = patiently("replica identities", lambda: replicated_tables(database, [one.table for one in tables]))
-    columns = patiently("columns", lambda: {one.table: _streamed(database, one.table) for one in known})
-    yield from check_publication(found, publication, tables, columns)
+    yield from check_publication(found, publication, tables, {one.table: one.columns for one in known})
     yield from check_identities(known, tables)
-    yield from check_keys(known, tables)
+    yield from check_unkeyed(without_key(known), tables, config)
+    yield from check_keys(DatabaseKind.POSTGRESQL, {one.table: one.primary_key for one in known}, tables)
 
 
-def _streamed(database: SourceDatabase, table: DatabaseTable) -> list[str]:
-    return [column.name for column in columns_of(database, table) if not column.generated]
+def without_key(known: Sequence[ReplicatedTable]) -> frozenset[DatabaseTable]:
+    """Tables whose every change is sent, but without a key."""
+    return frozenset(
+        one.table for one in known if one.identity is ReplicaIdentity.FULL and not one.primary_key and not one.unique
+    )
 
 
 def check_wal_level(level: str) -> Check:
@@ -205,14 +192,15 @@ def _publication(
     for one in tables:
         if one.table not in columns:
             continue
-        if one.table not in published:
+        sent_as = next((name for name in (one.table, *one.wholes) if name in published), None)
+        if sent_as is None:
             yield problem(
                 f"table {one.name}",
                 f"is not in the {subject}: its changes are not sent",
                 f'ALTER PUBLICATION "{publication.name}" ADD TABLE {_quoted(one.table)}',
             )
         else:
-            yield from _published(one, published[one.table], columns[one.table], publication.name)
+            yield from _published(one, published[sent_as], columns[one.table], publication.name)
 
 
 def _published(one: Captured, published: PublishedTable, columns: Sequence[str], name: str) -> Iterator[Check]:
@@ -279,25 +267,6 @@ def _identity(one: Captured, found: ReplicatedTable) -> Check | None:
                     f"{full}; or choose another policies.on_unavailable",
                 )
             return None
-
-
-def check_keys(known: Sequence[ReplicatedTable], tables: Sequence[Captured]) -> Iterator[Check]:
-    """Whether the mirror tells rows apart by all the columns by which the database does.
-
-    The connector leaves columns of types that it does not know out of a record's key as well.
-    """
-    by_table = {one.table: one for one in known}
-    for one in tables:
-        found = by_table.get(one.table)
-        missing = [name for name in found.primary_key if name not in one.keys] if found and one.keys else []
-        if missing:
-            yield warning(
-                f"table {one.name}",
-                f"has a primary key with {', '.join(missing)}, which the connector's keys lack: rows that differ in "
-                "nothing else are one row in the mirror",
-                "set include.unknown.datatypes=true on the connector, or list all key columns in its "
-                "message.key.columns, then `cdc-bridge resync CONFIG TABLE`",
-            )
 
 
 def _quoted(table: DatabaseTable) -> str:

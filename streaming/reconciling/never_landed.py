@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from connectors.debezium.options import DecodeOptions
-from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.source_database.captured import CapturedTable
-from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.database import SourceDatabase
-from connectors.source_database.location import DatabaseKind
 from connectors.source_database.row_count import has_rows
+from streaming.not_landed import not_landed
 from streaming.reconciling.outcome import TableOutcome, Verdict
 
 NEVER_LANDED = (
@@ -32,31 +30,16 @@ def never_landed(
     Args:
         captured: asks for the captured tables, None where nothing tells; where it fails, one outcome says so.
     """
-    known = {
-        DatabaseTable.of_events(database.kind, *source)
-        for table in state.tables.values()
-        for source in (table.source, *table.sources)
-    }
     try:
         found = captured() or ()
     except BridgeError as error:
         reason = f"which tables the connector captures besides is not known: {error.message}; {error.remedy}"
         yield TableOutcome("*", database.location.shown, Verdict.UNDECIDED, reason=reason)
         return
-    for one in found:
-        if not known.isdisjoint((one.table, *one.wholes)) or _left_out(one.table, decode, database):
-            continue
+    for one in not_landed(found, decode, database.location, state):
         try:
             reason = NEVER_LANDED if has_rows(database, one.table.schema, one.table.name) else ""
         except BridgeError as error:
             reason = f"{error.message}; {error.remedy}"
         if reason:
             yield TableOutcome(str(one.table), str(one.table), Verdict.UNDECIDED, reason=reason)
-
-
-def _left_out(table: DatabaseTable, decode: DecodeOptions, database: SourceDatabase) -> bool:
-    if database.kind is DatabaseKind.POSTGRESQL:
-        source = SourceTable(database.location.database or "", table.schema, table.name)
-    else:
-        source = SourceTable(table.schema, None, table.name)
-    return decode.is_signal_table(source) or decode.rules.decoding_for(source) is None

@@ -14,7 +14,7 @@ from connectors.source_database.errors import (
     SourceTableError,
 )
 from connectors.source_database.location import location_of_url
-from connectors.source_database.mysql import UnreadableColumns, binary_log, unreadable_columns
+from connectors.source_database.mysql import TableKey, UnreadableColumns, binary_log, table_keys, unreadable_columns
 from connectors.source_database.postgresql import ReplicaIdentity, publications, replicated_tables, setting
 from connectors.source_database.replication import BinlogReach, SlotReach, replication_slots
 from connectors.source_database.snapshot import snapshot
@@ -159,6 +159,41 @@ def test_postgresql_tells_of_its_replication(rig: Rig) -> None:
     assert SlotReach(database, "other").transmitted(slot.flushed) is None
     assert SlotReach(database, "other").acknowledged() is None
     db.execute(f"SELECT pg_drop_replication_slot('{slot.name}')")
+
+
+@pytest.mark.parametrize(
+    ("index", "unique"),
+    [
+        ("CREATE UNIQUE INDEX one ON t (b, a)", True),
+        ("CREATE UNIQUE INDEX one ON t (a) WHERE b > 5", True),
+        ("CREATE UNIQUE INDEX one ON t (a, (b + 1))", False),
+        ("CREATE INDEX one ON t (a)", False),
+    ],
+)
+def test_postgresql_tells_of_unique_indexes_over_columns(rig: Rig, index: str, unique: bool) -> None:
+    db = rig.postgres()
+    db.execute("CREATE TABLE t (a int, b int, gone int, c int GENERATED ALWAYS AS (a * 2) STORED)")
+    db.execute("ALTER TABLE t DROP COLUMN gone")
+    db.execute(index)
+    [known] = replicated_tables(opened(db), [DatabaseTable("public", "t")])
+    assert (known.primary_key, known.columns, known.unique) == ((), ("a", "b"), unique)
+
+
+def test_mariadb_tells_of_its_tables_keys(rig: Rig) -> None:
+    db = rig.mariadb()
+    db.execute("CREATE TABLE orders (id int, line int, note varchar(9), PRIMARY KEY (line, id), UNIQUE (note))")
+    db.execute("CREATE TABLE named (a int NOT NULL, b int NOT NULL, UNIQUE (b, a))")
+    db.execute("CREATE TABLE nullable (a int NOT NULL, b int, UNIQUE (a, b))")
+    db.execute("CREATE TABLE indexed (a int NOT NULL, KEY (a))")
+    db.execute("CREATE VIEW seen AS SELECT a FROM named")
+    names = ("orders", "named", "nullable", "indexed", "seen", "none")
+    tables = [DatabaseTable(db.name, name) for name in names] + [DatabaseTable("nowhere", "orders")]
+    assert table_keys(opened(db), tables) == (
+        TableKey(DatabaseTable(db.name, "indexed")),
+        TableKey(DatabaseTable(db.name, "named"), unique=True),
+        TableKey(DatabaseTable(db.name, "nullable")),
+        TableKey(DatabaseTable(db.name, "orders"), ("line", "id"), unique=True),
+    )
 
 
 def test_mariadb_tells_what_the_connector_cannot_read(rig: Rig) -> None:

@@ -7,7 +7,11 @@ import pytest
 from connectors.source_database.kafka_connect import ConnectApi, ConnectLocation, TaskState
 from streaming.checks import Verdict
 from streaming.checks.connector import check_connector, check_states
-from streaming.checks.connector_rules import Expectations, check_configuration
+from streaming.checks.connector_config import Expectations, connector_of
+from streaming.checks.connector_rules import check_configuration
+from streaming.settings.format import Connector
+from tests.golden.evidence import Capability
+from tests.golden.matrix import Mark, matrix
 from tests.unit.source_database.connect_server import ConnectServer
 from tests.unit.streaming.checked import found
 
@@ -15,12 +19,25 @@ GOOD = {
     "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
     "topic.prefix": "shop",
     "heartbeat.interval.ms": "10000",
+    "heartbeat.action.query": "UPDATE beats SET at = now()",
     "skipped.operations": "none",
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
     "value.converter.replace.null.with.default": "false",
 }
-MARIADB = GOOD | {
-    "connector.class": "io.debezium.connector.mariadb.MariaDbConnector",
+CLASSES = {
+    Connector.POSTGRESQL: "io.debezium.connector.postgresql.PostgresConnector",
+    Connector.MYSQL: "io.debezium.connector.mysql.MySqlConnector",
+    Connector.MARIADB: "io.debezium.connector.mariadb.MariaDbConnector",
+    Connector.SQLSERVER: "io.debezium.connector.sqlserver.SqlServerConnector",
+    Connector.ORACLE: "io.debezium.connector.oracle.OracleConnector",
+    Connector.DB2: "io.debezium.connector.db2.Db2Connector",
+    Connector.MONGODB: "io.debezium.connector.mongodb.MongoDbConnector",
+    Connector.INFORMIX: "io.debezium.connector.informix.InformixConnector",
+    Connector.VITESS: "io.debezium.connector.vitess.VitessConnector",
+    Connector.SPANNER: "io.debezium.connector.spanner.SpannerConnector",
+}
+MARIADB = {name: value for name, value in GOOD.items() if name != "heartbeat.action.query"} | {
+    "connector.class": CLASSES[Connector.MARIADB],
     "bigint.unsigned.handling.mode": "precise",
 }
 EXPECTED = Expectations(topics=("shop.public.orders",))
@@ -64,6 +81,7 @@ class TestConnectorConfiguration:
             ({"time.precision.mode": "connect"}, "time.precision.mode", "warning", "is connect: times and timestamps"),
             ({"binary.handling.mode": "hex"}, "binary.handling.mode", "warning", "is hex: bytes arrive as text"),
             ({"heartbeat.interval.ms": "0"}, "heartbeat.interval.ms", "warning", "is 0: while the captured tables are"),
+            ({"heartbeat.action.query": " "}, "heartbeat.action.query", "warning", "is not set: while nothing writes"),
             ({"skipped.operations": "t"}, "skipped.operations", "warning", "leaves out truncates, which is Debezium's"),
             ({"skipped.operations": "u,d"}, "skipped.operations", "problem", "leaves out updates and deletes: the"),
             ({"snapshot.mode": "initial_only"}, "snapshot.mode", "warning", "is initial_only: changes after"),
@@ -106,9 +124,60 @@ class TestConnectorConfiguration:
         config = {name: value for name, value in GOOD.items() if not name.startswith("value.converter")}
         assert found(check_configuration(config, EXPECTED)) == [("connector value.converter", "warning")]
 
-    def test_unsigned_numbers_in_the_default_mode(self) -> None:
-        config = MARIADB | {"bigint.unsigned.handling.mode": "long"}
-        assert found(check_configuration(config, EXPECTED)) == [("connector bigint.unsigned.handling.mode", "warning")]
+    def test_every_connector_is_known_by_its_class(self) -> None:
+        assert {connector_of({"connector.class": name}) for name in CLASSES.values()} == {*Connector} - {Connector.AUTO}
+        assert connector_of({"connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector"}) is None
+        assert connector_of({"connector.class": "com.example.oracle.OracleConnector"}) is None
+        assert connector_of({}) is None
+
+    @pytest.mark.parametrize("connector", CLASSES)
+    def test_unsigned_numbers_are_a_matter_of_mysql_and_mariadb(self, connector: Connector) -> None:
+        config = GOOD | {"connector.class": CLASSES[connector], "bigint.unsigned.handling.mode": "long"}
+        asked = ("connector bigint.unsigned.handling.mode", "warning") in found(check_configuration(config, EXPECTED))
+        assert asked is (connector in (Connector.MYSQL, Connector.MARIADB))
+
+    @pytest.mark.parametrize(
+        ("connector", "lost"),
+        [
+            (Connector.POSTGRESQL, "so the replication slot keeps the log of everything that other tables"),
+            (Connector.MYSQL, "so the stored position grows old, and the binary log behind it may be removed"),
+            (Connector.MARIADB, "so the stored position grows old, and the binary log behind it may be removed"),
+            (Connector.ORACLE, "so the stored position grows old, and the archived redo log behind it may be removed"),
+            (Connector.MONGODB, "so the stored position grows old, and the oplog behind it may be overwritten"),
+            (Connector.SQLSERVER, None),
+            (Connector.DB2, None),
+            (Connector.INFORMIX, None),
+            (Connector.VITESS, None),
+            (Connector.SPANNER, None),
+        ],
+    )
+    def test_what_a_source_at_rest_loses_without_heartbeats(self, connector: Connector, lost: str | None) -> None:
+        config = MARIADB | {"connector.class": CLASSES[connector], "heartbeat.interval.ms": "0"}
+        checks = list(check_configuration(config, EXPECTED))
+        if lost is None:
+            assert found(checks) == [("connector configuration", "ok")]
+        else:
+            [check] = checks
+            assert (check.subject, lost in check.detail) == ("connector heartbeat.interval.ms", True)
+
+    @pytest.mark.parametrize("connector", CLASSES)
+    def test_only_postgresqls_heartbeats_have_to_write(self, connector: Connector) -> None:
+        config = MARIADB | {"connector.class": CLASSES[connector]}
+        asked = ("connector heartbeat.action.query", "warning") in found(check_configuration(config, EXPECTED))
+        assert asked is (connector is Connector.POSTGRESQL)
+
+    @pytest.mark.parametrize("connector", CLASSES)
+    def test_truncates_are_asked_for_of_connectors_that_send_them(self, connector: Connector) -> None:
+        """By the matrix of docs/connectors.md."""
+        sends = matrix()[connector.value, Capability.TRUNCATE].mark is not Mark.ABSENT
+        config = MARIADB | {"connector.class": CLASSES[connector], "skipped.operations": "t"}
+        asked = ("connector skipped.operations", "warning") in found(check_configuration(config, EXPECTED))
+        assert asked is sends
+
+    @pytest.mark.parametrize("connector", CLASSES)
+    def test_left_out_deletes_are_a_problem_of_every_connector(self, connector: Connector) -> None:
+        config = MARIADB | {"connector.class": CLASSES[connector], "skipped.operations": "d"}
+        assert ("connector skipped.operations", "problem") in found(check_configuration(config, EXPECTED))
 
     def test_rules_that_depend_on_the_settings(self) -> None:
         ignoring = Expectations(topics=EXPECTED.topics, wants_truncates=False, typed=True)
@@ -156,6 +225,9 @@ class TestConnectorConfiguration:
         [
             ({}, "problem"),
             ({"signal.data.collection": "shop.public.signals"}, "ok"),
+            ({"signal.data.collection": "public.signals"}, "ok"),
+            ({"signal.data.collection": "shop.mypublic.signals"}, "problem"),
+            ({"signal.data.collection": "mypublic.signals"}, "problem"),
             ({"signal.data.collection": "public.signals", "signal.enabled.channels": "kafka"}, "problem"),
         ],
     )

@@ -8,31 +8,27 @@ from typing import Any
 
 import pytest
 
-from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.mysql import BinaryLog, UnreadableColumns
 from connectors.source_database.position import LogPosition
 from connectors.source_database.postgresql import Publication, PublishedTable, ReplicaIdentity, ReplicatedTable
 from connectors.source_database.replication import ReplicationSlot
 from streaming.checks import Verdict
-from streaming.checks.connector_rules import Expectations
-from streaming.checks.source import captured, check_source, expectations
+from streaming.checks.captured import Captured
+from streaming.checks.connector_config import Expectations
+from streaming.checks.source import check_source, expectations
 from streaming.checks.source_mysql import check_binary_log, check_columns
 from streaming.checks.source_postgresql import (
-    Captured,
     check_dropped,
     check_identities,
-    check_keys,
     check_publication,
     check_slots,
     check_wal_level,
+    without_key,
 )
-from streaming.plan import TableOptions
-from streaming.policies import MetadataColumn, OnTruncate, OnUnavailable
-from tests.support.records import Table
 from tests.unit.source_database.connect_server import ConnectServer
 from tests.unit.streaming.checked import found
-from tests.unit.streaming.landed_shop import TOPIC, job, landed, two_batches
+from tests.unit.streaming.landed_shop import job, two_batches
 from tests.unit.streaming.settings_builder import settings
 
 ORDERS = DatabaseTable("public", "orders")
@@ -112,29 +108,19 @@ class TestPostgresql:
         assert found(check_identities(known, [tolerant])) == [("replica identity", "ok")]
 
     @pytest.mark.parametrize(
-        ("primary_key", "mirrored", "verdicts"),
+        ("known", "unkeyed"),
         [
-            (("id",), ("id",), []),
-            (("id", "lsn"), ("lsn", "id"), []),
-            (("id",), ("id", "source_database"), []),
-            ((), ("id",), []),
-            (("id", "lsn"), (), []),
-            (("id", "lsn"), ("id",), ["warning"]),
+            (ReplicatedTable(ORDERS, ReplicaIdentity.FULL), True),
+            (ReplicatedTable(ORDERS, ReplicaIdentity.FULL, primary_key=("id",)), False),
+            # The connector takes a UNIQUE index for the key then.
+            (ReplicatedTable(ORDERS, ReplicaIdentity.FULL, unique=True), False),
+            # Of these, another line says what is wrong.
+            (ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT), False),
+            (ReplicatedTable(ORDERS, ReplicaIdentity.NOTHING), False),
         ],
     )
-    def test_a_key_column_that_the_connector_leaves_out_makes_rows_one(
-        self, primary_key: tuple[str, ...], mirrored: tuple[str, ...], verdicts: list[str]
-    ) -> None:
-        known = [ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT, (), primary_key)]
-        checks = list(check_keys(known, [replace(CAPTURED, keys=mirrored)]))
-        assert [check.verdict.value for check in checks] == verdicts
-        assert [check.detail for check in checks] == [
-            "has a primary key with lsn, which the connector's keys lack: rows that differ in nothing else are one row "
-            "in the mirror"
-        ] * len(verdicts)
-
-    def test_keys_of_a_table_that_is_not_in_the_database_are_not_missed(self) -> None:
-        assert list(check_keys([], [replace(CAPTURED, keys=("id",))])) == []
+    def test_tables_whose_changes_come_without_a_key(self, known: ReplicatedTable, unkeyed: bool) -> None:
+        assert (ORDERS in without_key([known])) is unkeyed
 
     def test_a_table_that_is_not_in_the_database(self) -> None:
         assert found(check_identities([], [CAPTURED])) == [("table public.orders", "warning")]
@@ -157,6 +143,18 @@ class TestPostgresql:
             ("publication dbz", "problem"),
             ("publication dbz", "warning"),
         ]
+
+    def test_a_part_of_a_partitioned_table_is_published_with_its_whole(self) -> None:
+        part = DatabaseTable("public", "orders_1")
+        tables, columns = [Captured("public.orders_1", part, wholes=(ORDERS,))], {part: ("id", "name")}
+        whole, itself, other = (
+            Publication("dbz", True, True, True, True, (PublishedTable(name, ("id",), ""),))
+            for name in (ORDERS, part, DatabaseTable("public", "lines"))
+        )
+        left_out = [("table public.orders_1", "warning")]
+        assert found(check_publication([whole], "dbz", tables, columns)) == left_out, "the whole's columns count"
+        assert found(check_publication([itself], "dbz", tables, columns)) == left_out
+        assert found(check_publication([other], "dbz", tables, columns)) == [("table public.orders_1", "problem")]
 
     def test_a_table_that_is_gone_is_not_missed_in_the_publication(self) -> None:
         publication = Publication("dbz", True, True, True, True, ())
@@ -257,33 +255,4 @@ class TestSource:
             notifications_topic="n",
             wants_truncates=False,
             typed=True,
-        )
-
-    def test_the_tables_are_the_ledgers(self, tmp_path: Path) -> None:
-        state = two_batches(tmp_path).ledger.state
-        options = TableOptions(on_unavailable=OnUnavailable.NULL, on_truncate=OnTruncate.IGNORE)
-        assert captured(job(tmp_path, defaults=options), state) == (
-            Captured("public.orders", ORDERS, parks_unavailable=False, wants_truncates=False, keys=("id",)),
-        )
-        assert TOPIC in state.topics
-
-    def test_keys_that_the_settings_declare_are_not_the_connectors(self, tmp_path: Path) -> None:
-        state = two_batches(tmp_path).ledger.state
-        rules = TableRules(tables=(("*", TableDecoding(keys=("name",))),))
-        assert [one.keys for one in captured(job(tmp_path, decode=DecodeOptions(rules=rules)), state)] == [()]
-
-    def test_every_source_of_a_merged_table_is_looked_at(self, tmp_path: Path) -> None:
-        east, west = (Table(f"{name}.orders", database=name, run=name) for name in ("east", "west"))
-        options = TableOptions(merge_sources=True, metadata_columns=(MetadataColumn.SOURCE_DATABASE,))
-        shards = landed(
-            tmp_path,
-            [east.create({"id": 1, "name": "a"}, lsn=1), west.create({"id": 1, "name": "a"}, lsn=1)],
-            defaults=options,
-        )
-        ignoring = replace(options, on_truncate=OnTruncate.IGNORE)
-        asked = job(tmp_path, defaults=options, tables=(("west.*", ignoring),))
-        keys = ("_cdc_source_database", "id")
-        assert captured(asked, shards.ledger.state) == (
-            Captured("public.orders", ORDERS, keys=keys),
-            Captured("public.orders", ORDERS, wants_truncates=False, keys=keys),
         )
