@@ -130,8 +130,7 @@ class Connection:
         except (KafkaException, ValueError, TypeError) as problem:
             raise self._unusable(problem) from problem
 
-    @staticmethod
-    def served(serve: Callable[[float], int], seconds: float) -> int:
+    def served(self, serve: Callable[[float], int], seconds: float) -> int:
         """What a producer's ``flush`` or ``poll`` returns.
 
         Raises:
@@ -141,7 +140,11 @@ class Connection:
             return serve(seconds)
         except SystemError as broken:
             # The client raises what is fatal and hands deliveries over all the same, which Python takes for a defect.
-            raise broken.__cause__ if isinstance(broken.__cause__, KafkaException) else broken from None
+            if isinstance(broken.__cause__, KafkaException):
+                raise broken.__cause__ from None
+            # Now and then what is fatal is lost on the way.
+            unsaid = KafkaError(KafkaError._FATAL, "the client cannot go on and does not say why")
+            raise KafkaException(self._told or unsaid) from broken
 
     def failure(self, problem: Exception, doing: str, **facts: object) -> BridgeError:
         """The bridge's error for one of librdkafka's.

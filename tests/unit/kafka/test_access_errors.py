@@ -82,3 +82,11 @@ def test_the_client_itself_tells_that_the_host_of_tokens_does_not_answer() -> No
 
     # The client asks for a token in a thread of its own.
     assert any("nobody gave a token for Kafka while listing topics" in told() for _ in range(50))
+
+
+def test_a_fatal_error_that_the_client_loses_is_one_of_the_client() -> None:
+    def loses_it(seconds: float) -> int:
+        raise SystemError("returned NULL without setting an exception")
+
+    with pytest.raises(KafkaException, match="does not say why"):
+        Connection(KafkaConfig("127.0.0.1:1")).served(loses_it, 1.0)
