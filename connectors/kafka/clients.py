@@ -142,9 +142,10 @@ class Connection:
             # The client raises what is fatal and hands deliveries over all the same, which Python takes for a defect.
             if isinstance(broken.__cause__, KafkaException):
                 raise broken.__cause__ from None
-            # Now and then what is fatal is lost on the way.
+            # Now and then it is lost on the way; a refusal was told to the callback, too.
+            refusal = self._told if self._told is not None and _is_access(self._told) else None
             unsaid = KafkaError(KafkaError._FATAL, "the client cannot go on and does not say why")
-            raise KafkaException(self._told or unsaid) from broken
+            raise KafkaException(refusal or unsaid) from broken
 
     def failure(self, problem: Exception, doing: str, **facts: object) -> BridgeError:
         """The bridge's error for one of librdkafka's.
