@@ -74,7 +74,7 @@ class ParquetContent:
     def __init__(self, body: bytes, path: str) -> None:
         self._path = path
         try:
-            self.parquet = pq.ParquetFile(pa.BufferReader(body))
+            self.parquet = pq.ParquetFile(pa.BufferReader(_copied(body)))
             arrow = self.parquet.schema_arrow
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(f"the file is not valid Parquet: {error}", path) from error
@@ -119,6 +119,17 @@ class TextContent:
 
     def read(self, group: int, columns: Sequence[str]) -> pa.Table:
         return self._rows.select(list(columns))
+
+
+def _copied(body: bytes) -> pa.Buffer:
+    """In Arrow's own memory.
+
+    Its threads let go of a file some time after it was read. If that gives memory back to Python while the interpreter
+    ends, the process aborts.
+    """
+    copy = pa.allocate_buffer(len(body))
+    memoryview(copy).cast("B")[:] = body
+    return copy
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ from connectors.landing_zone.replay import (
     replay,
     sequences_at,
 )
-from connectors.landing_zone.replay.content import UnreadableFileError
+from connectors.landing_zone.replay.content import UnreadableFileError, open_content
+from connectors.landing_zone.replay.table_metadata import TableMetadata
 from connectors.landing_zone.storage.local import LocalStorage
 from tests.unit.landing_zone.zone_on_disk import content, employees, place
 
@@ -176,3 +178,14 @@ def test_progress_is_told_file_by_file_in_both_stages(tmp_path: Path) -> None:
 def test_parquet_of_any_compression_is_read(tmp_path: Path, compression: str) -> None:
     table = employees(tmp_path).rows(1, ("E1", "a", 4), compression=compression)
     assert content(table.replay()) == [("E1", "a")]
+
+
+def test_arrow_s_threads_hold_nothing_of_python(tmp_path: Path) -> None:
+    employees(tmp_path).rows(1, ("E1", "a", 4))
+    body = next(tmp_path.rglob("*.parquet")).read_bytes()
+    held = sys.getrefcount(body)
+
+    file = open_content(body, TableMetadata(), "1.parquet")
+
+    assert sys.getrefcount(body) == held
+    assert file.read(0, file.schema.names).num_rows == 1
