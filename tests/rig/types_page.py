@@ -34,9 +34,10 @@ _FABRIC = {
 _HEAD = """# Types
 
 What becomes of every type of PostgreSQL and MariaDB: how Debezium sends it, what a landing file holds, what is lost.
-This page is made by `make docs-types` from what `make types` has found: a real database, real Debezium and the bridge,
-each type with the values at its edges, from snapshot and stream, in every handling mode of the connector, as JSON with
-schema and as Avro. Each cell was compared with what was written. A difference that is not here fails the tests.
+This page is made by `make docs-types` from what `make types RECORD=1` has found: a real database, real Debezium and the
+bridge, each type with the values at its edges, from snapshot and stream, in every handling mode of the connector, as
+JSON with schema and as Avro. Each cell was compared with what was written. `make types` finds all of it again, and
+fails where anything is not as it is here.
 
 - **Debezium** is the semantic name and the physical type in the event's schema.
 - **Arrow** is the column's type as this project writes it, **Parquet** its type in the file.
