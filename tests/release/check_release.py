@@ -46,9 +46,10 @@ def missing(release: str, commit: Commit) -> list[str]:
     found = []
     if commit.uncommitted:
         found.append(f"commit or remove what is not in the commit: {', '.join(commit.uncommitted)}")
-    earlier = [tag for tag in commit.tags if _numbers(tag.removeprefix("v")) >= _numbers(release)]
-    if earlier:
-        found.append(f"choose a higher release: there is {earlier[-1]}")
+    # A clone may lack tags that were published; what their releases left behind is here all the same.
+    released = sorted({*commit.tags, *commit.recorded}, key=lambda tag: _numbers(tag.removeprefix("v")))
+    if released and _numbers(released[-1].removeprefix("v")) >= _numbers(release):
+        found.append(f"choose a higher release: there is {released[-1]}")
     if not _section(commit.changes, release):
         found.append(f"give CHANGELOG.md a section '## {release} - YEAR-MONTH-DAY' made of what is under Unreleased")
     if _section(commit.changes, "Unreleased"):

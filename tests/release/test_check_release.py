@@ -30,6 +30,7 @@ def test_a_commit_in_which_everything_says_the_release_can_be_tagged() -> None:
             replace(READY, tags=("v0.1.0", "v0.2.0"), recorded=("v0.1.0", "v0.2.0")),
             "choose a higher release: there is v0.2.0",
         ),
+        (replace(READY, tags=(), recorded=("v0.1.0", "v0.2.0")), "choose a higher release: there is v0.2.0"),
         (
             replace(READY, changes="## Unreleased\n\n## 0.1.0 - 2026-01-01\n\n- All.\n"),
             "give CHANGELOG.md a section '## 0.2.0 - YEAR-MONTH-DAY' made of what is under Unreleased",
