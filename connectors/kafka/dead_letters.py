@@ -20,7 +20,12 @@ from confluent_kafka.admin import NewTopic
 from connectors.debezium.events import BadRecord, RawRecords
 from connectors.kafka.clients import Connection
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.errors import DeadLetterRefusedError, DeadLetterUnsentError, KafkaAccessError
+from connectors.kafka.errors import (
+    BrokerUnavailableError,
+    DeadLetterRefusedError,
+    DeadLetterUnsentError,
+    KafkaAccessError,
+)
 from connectors.kafka.raw import read_records
 from connectors.kafka.topics import Admin, describe_topics
 
@@ -215,7 +220,7 @@ def ensure_topic(admin: Admin, name: str, *, partitions: int = 1, replication_fa
     Raises:
         KafkaAccessError: it is missing and this user may not create it.
         KafkaRequestError: the broker refuses to create it for another reason.
-        BrokerUnavailableError: no broker answered in time.
+        BrokerUnavailableError: no broker answered in time, or too few of them are up for its replicas.
     """
     if name in admin.topic_names():
         return False
@@ -233,6 +238,14 @@ def ensure_topic(admin: Admin, name: str, *, partitions: int = 1, replication_fa
                 "the dead-letter topic does not exist, and this user may not create it",
                 remedy=f"create it: kafka-topics.sh --create --topic {name} --config retention.ms=-1; or grant CREATE "
                 "on it; or let dead_letters.topic name one that exists",
+                topic=name,
+                bootstrap_servers=admin.connection.bootstrap_servers,
+            ) from problem
+        if code == KafkaError.INVALID_REPLICATION_FACTOR:
+            raise BrokerUnavailableError(
+                "too few Kafka brokers are up for the dead-letter topic's replication factor",
+                remedy="start the others; where there are none, lower their default.replication.factor, or create "
+                f"the topic: kafka-topics.sh --create --topic {name} --replication-factor 1 --config retention.ms=-1",
                 topic=name,
                 bootstrap_servers=admin.connection.bootstrap_servers,
             ) from problem

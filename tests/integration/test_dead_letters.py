@@ -211,3 +211,15 @@ def test_a_topic_that_no_broker_creates_is_something_that_passes(
 
     with pytest.raises(BrokerUnavailableError, match="while creating the dead-letter topic"):
         ensure_topic(admin, "dead")
+
+
+def test_a_topic_for_which_too_few_brokers_are_up_is_something_that_passes(
+    kafka: KafkaConfig, new_topic: TopicMaker
+) -> None:
+    name = f"{new_topic('dead')}-letters"
+
+    with pytest.raises(BrokerUnavailableError, match="too few Kafka brokers are up") as raised:
+        ensure_topic(Admin(kafka), name, replication_factor=2)
+
+    assert f"--topic {name} --replication-factor 1" in raised.value.remedy
+    assert ensure_topic(Admin(kafka), name)
