@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from connectors.errors import Transient
+from connectors.errors import Terminal, Transient
 from connectors.fabric.status import DatabaseMirroring, MirroringStatus
 from connectors.landing_zone.ledger.state import TableStatus
 from streaming.health.server import HTML, Answer, Page, StatusServer
@@ -62,6 +62,28 @@ def busy() -> Watcher:
     return shown.watcher
 
 
+def starting() -> Watcher:
+    """A job that is about to look at its ledger for the first time."""
+    shown = Shown()
+    shown.now += 8
+    return shown.watcher
+
+
+def calm() -> Watcher:
+    """One table, and everything landed."""
+    shown = Shown().running(ledger(table(), offsets={"orders": 100}))
+    shown.watcher.saw_kafka(kafka({"orders": (0, 100)}))
+    shown.listener.on_batch(batch())
+    return shown.watcher
+
+
+def stopped() -> Watcher:
+    """A job that an error has ended, with more to say of it than fits a line."""
+    shown = Shown().running(ledger(table()))
+    shown.watcher.ended(Terminal("another driver owns the zone", remedy=f"stop `{LONG}`", state=f"abfss://{LONG}"))
+    return shown.watcher
+
+
 def mirrored(now_ms: int) -> MirroringView:
     """A mirrored database that is paused, with a blocked table and one that failed with a long text."""
     progress = Progress(1, 3, 3, now_ms, 0, None, None, now_ms)
@@ -78,6 +100,9 @@ def mirrored(now_ms: int) -> MirroringView:
             "public.customers": MirroredTable(progress=progress),
         },
     )
+
+
+STATES = {"starting": starting, "calm": calm, "busy": busy, "stopped": stopped}
 
 
 class Served:
@@ -113,9 +138,15 @@ def chromium(tmp_path: Path) -> Chromium:
     return Chromium(tmp_path / "profile")
 
 
+@pytest.fixture(params=STATES)
+def state(request: pytest.FixtureRequest) -> str:
+    """The job's."""
+    return str(request.param)
+
+
 @pytest.fixture
-def served() -> Iterator[Served]:
-    served = Served(busy())
+def served(state: str) -> Iterator[Served]:
+    served = Served(STATES[state]())
     yield served
     served.close()
 
@@ -140,13 +171,13 @@ def measured(chromium: Chromium, served: Served, width: int, scheme: Scheme) -> 
 @pytest.mark.parametrize("scheme", Scheme)
 @pytest.mark.parametrize("width", [PHONE, TABLET, DESKTOP])
 def test_all_of_it_fits_the_screen_and_can_be_read(
-    chromium: Chromium, served: Served, width: int, scheme: Scheme
+    chromium: Chromium, served: Served, state: str, width: int, scheme: Scheme
 ) -> None:
     page = measured(chromium, served, width, scheme)
     assert page["width"] <= width
     assert sum(page["colour"][:3]) > 600 if scheme is Scheme.LIGHT else sum(page["colour"][:3]) < 150
     texts = page["texts"]
-    assert len(texts) > 100
+    assert len(texts) > (100 if state == "busy" else 10)
     assert [one for one in texts if one["right"] > width] == []
     assert [one for one in texts if one["contrast"] < READABLE] == []
     assert [one for one in texts if one["size"] < SMALLEST] == []
@@ -154,14 +185,17 @@ def test_all_of_it_fits_the_screen_and_can_be_read(
 
 @pytest.mark.parametrize("scheme", Scheme)
 @pytest.mark.parametrize("width", [500, DESKTOP])
-def test_screenshots_to_be_looked_at(chromium: Chromium, served: Served, width: int, scheme: Scheme) -> None:
+def test_screenshots_to_be_looked_at(
+    chromium: Chromium, served: Served, state: str, width: int, scheme: Scheme
+) -> None:
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    screenshot = SCREENSHOTS / f"status-{width}-{scheme.name.lower()}.png"
+    screenshot = SCREENSHOTS / f"status-{state}-{width}-{scheme.name.lower()}.png"
     screenshot.unlink(missing_ok=True)
     chromium.screenshot(f"{served.url}/", screenshot.absolute(), width=width, height=1800, scheme=scheme)
     assert screenshot.stat().st_size > 20_000
 
 
+@pytest.mark.parametrize("state", ["starting", "busy", "stopped"], indirect=True)
 def test_it_loads_itself_again_and_asks_for_nothing_else(chromium: Chromium, served: Served) -> None:
     with chromium.open_at(f"{served.url}/"):
         assert served.wait_until_asked("/", times=3, seconds=60)
