@@ -103,6 +103,7 @@ footer p { display: flex; flex-wrap: wrap; gap: 4px 16px; margin-top: 10px; }
   tr + tr { border-top: 1px solid var(--line); }
   td { grid-column: 1 / -1; display: flex; justify-content: space-between; gap: 20px; padding: 1px 0; border: 0; }
   td:first-child, td:nth-child(2) { grid-column: auto; display: block; padding-bottom: 3px; }
+  td:first-child { padding-left: 0; }
   td:nth-child(2) { padding-left: 16px; }
   td::before { content: attr(data-label); color: var(--soft); white-space: nowrap; }
   td:first-child::before, td:nth-child(2)::before { content: none; }
