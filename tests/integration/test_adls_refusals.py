@@ -9,7 +9,7 @@ import pytest
 from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError
 
-from connectors.errors import Terminal
+from connectors.errors import Terminal, Transient
 from connectors.landing_zone.errors import StorageDeniedError, StorageError
 from connectors.landing_zone.storage.adls_storage import AdlsStorage
 from connectors.landing_zone.storage.location import InvalidLocationError, StorageLocation
@@ -18,6 +18,7 @@ from connectors.landing_zone.storage.proof import prove_storage
 from tests.emulators.dfs_protocol import Operation
 from tests.emulators.dfs_server import FILESYSTEM, Answered, DfsServer, EmulatorCredential, FaultsInTurn
 from tests.integration.adls_requests import all_requests
+from tests.support.refusing import Refusing
 from tests.unit.landing_zone.storages import Timeline, emulated_storage, local_file
 
 
@@ -106,9 +107,44 @@ def test_an_identity_without_a_token_is_tried_again_and_then_told(location: Stor
     assert timeline.sleeps == [0.125, 0.25]
     assert str(raised.value) == (
         "The identity gives no token: no managed identity here [request=stat, file=x, attempts=3]. Remedy: check the"
-        " workload identity, or the AZURE_CLIENT_ID, AZURE_TENANT_ID and credential variables of azure-identity, and"
-        " that the sign-in host can be reached"
+        " workload identity, or the AZURE_CLIENT_ID, AZURE_TENANT_ID and credential variables of azure-identity"
     )
+
+
+def signing_in_at(url: str, location: StorageLocation, monkeypatch: pytest.MonkeyPatch) -> AdlsStorage:
+    """A storage of azure-identity's own, whose tokens are to come from ``url``."""
+    monkeypatch.setenv("IDENTITY_ENDPOINT", f"{url}/msi")
+    monkeypatch.setenv("IDENTITY_HEADER", "x")
+    return open_adls(replace(location, attempts=1))
+
+
+def test_a_sign_in_host_that_cannot_be_reached_is_something_that_passes(
+    location: StorageLocation, unused_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = signing_in_at(f"http://127.0.0.1:{unused_port}", location, monkeypatch)
+    with pytest.raises(StorageError, match=f"signing in is not possible now: 127.0.0.1:{unused_port}: ") as raised:
+        storage.stat("x")
+    assert isinstance(raised.value, Transient)
+    assert "check that this host can be reached" in raised.value.remedy
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_sign_in_host_that_asks_for_patience_is_something_that_passes(
+    location: StorageLocation, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    with Refusing(status) as host:
+        storage = signing_in_at(host.url, location, monkeypatch)
+        with pytest.raises(StorageError, match=f"signing in is not possible now: 127.0.0.1:[0-9]+ answered {status}"):
+            storage.stat("x")
+
+
+def test_an_identity_that_the_sign_in_host_refuses_stays_refused(
+    location: StorageLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Refusing() as host:
+        storage = signing_in_at(host.url, location, monkeypatch)
+        with pytest.raises(StorageDeniedError, match="The identity gives no token"):
+            storage.stat("x")
 
 
 def test_a_file_replaced_while_it_is_read_is_told(storage: AdlsStorage) -> None:

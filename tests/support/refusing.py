@@ -18,18 +18,21 @@ _NEGOTIATIONS = {80877103, 80877104}
 class Refusing:
     """An HTTP server; a context manager.
 
+    Args:
+        status: of its answers.
+
     Attributes:
         told: the header ``Authorization`` and the body of each request.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, status: int = 401) -> None:
         told: list[str] = []
 
         class Connection(BaseHTTPRequestHandler):
             def _refuse(self) -> None:
                 length = int(self.headers.get("Content-Length") or 0)
                 told.append(f"{self.headers.get('Authorization')} {self.rfile.read(length).decode()}")
-                self.send_response(401)
+                self.send_response(status)
                 self.send_header("Content-Length", "2")
                 self.end_headers()
                 self.wfile.write(b"{}")

@@ -28,13 +28,13 @@ from azure.core.pipeline.policies import BearerTokenCredentialPolicy
 from azure.core.pipeline.transport import HttpRequest as TransportRequest
 from azure.core.pipeline.transport import RequestsTransport
 from azure.core.rest import HttpRequest, HttpResponse
-from azure.identity import DefaultAzureCredential
 from azure.storage.blob import BlobServiceClient
 from azure.storage.filedatalake import DataLakeServiceClient
 
 from connectors.landing_zone.storage.location import AdlsRoot, InvalidLocationError, RenameMode, StorageLocation
 from connectors.landing_zone.storage.protocol import Entry
 from connectors.landing_zone.storage.retry import AttemptError
+from connectors.landing_zone.storage.sign_in import SignIn
 from connectors.landing_zone.storage.whole_heads import WholeHeads
 
 Credential: TypeAlias = TokenCredential
@@ -86,7 +86,8 @@ class AdlsRequests:
         self._version = location.api_version
         self._rename_mode = location.rename_mode
         self._now = now
-        identity = credential if credential is not None else DefaultAzureCredential()
+        self._sign_in = SignIn(credential)
+        identity = self._sign_in.credential
         transport = _transport(location)
         options: dict[str, Any] = {
             "credential": identity,
@@ -223,7 +224,7 @@ class AdlsRequests:
         try:
             yield
         except AzureError as error:
-            raise _attempt_error(error, self._now()) from error
+            raise _attempt_error(error, self._now(), self._sign_in.unserved) from error
 
 
 def _transport(location: StorageLocation) -> RequestsTransport:
@@ -259,11 +260,13 @@ def _entry(path: str, size: int | None, folder: bool, modified: datetime | None,
     )
 
 
-def _attempt_error(error: AzureError, now: float) -> AttemptError:
+def _attempt_error(error: AzureError, now: float, unserved: str | None) -> AttemptError:
     response = cast("HttpResponse | None", error.response) if isinstance(error, HttpResponseError) else None
     status = response.status_code if response is not None else None
     detail = (error.message or str(error)).partition("\n")[0]
     if isinstance(error, ClientAuthenticationError) and status not in (401, 403):
+        if unserved is not None:
+            return AttemptError(None, type(error).__name__, unserved, signing_in=True)
         return AttemptError(status, type(error).__name__, detail, unidentified=True)
     if response is None:
         return AttemptError(None, type(error).__name__, detail)

@@ -44,6 +44,7 @@ class AttemptError(Exception):
         detail: what the service or the client said.
         retry_after: seconds to wait, when the service asked for it.
         unidentified: the identity failed, not the service.
+        signing_in: nobody has answered that was asked for a token, so nothing was sent to the service.
     """
 
     def __init__(
@@ -54,12 +55,14 @@ class AttemptError(Exception):
         *,
         retry_after: float | None = None,
         unidentified: bool = False,
+        signing_in: bool = False,
     ) -> None:
         self.status = status
         self.code = code
         self.detail = detail
         self.retry_after = retry_after
         self.unidentified = unidentified
+        self.signing_in = signing_in
         super().__init__(f"{status or 'no answer'} {code}: {detail}")
 
     @property
@@ -208,7 +211,15 @@ def _given_up(
         return StorageDeniedError(
             f"The identity gives no token: {failure.detail}",
             remedy="check the workload identity, or the AZURE_CLIENT_ID, AZURE_TENANT_ID and credential variables of"
-            " azure-identity, and that the sign-in host can be reached",
+            " azure-identity",
+            request=request,
+            file=path,
+            attempts=attempts,
+        )
+    if failure is not None and failure.signing_in:
+        return StorageError(
+            f"There is no token for the storage, since signing in is not possible now: {failure.detail}",
+            remedy="check that this host can be reached: name, network, proxy; and the state of Microsoft Entra ID",
             request=request,
             file=path,
             attempts=attempts,
