@@ -35,13 +35,6 @@ def different(made: Bridge, db: Database, dialect: Dialect, tables: Iterable[Tab
     return [each for each in found if not each.equal or not each.rows]
 
 
-def others_land(db: Database, live: Live, mark: int) -> None:
-    """A row that is written now into the table beside lands."""
-    key = 1_000_000 + mark
-    db.execute("INSERT INTO other VALUES (%s, 0, 'beside')", key)
-    wait(lambda: live.reached("other", key), f"row {key} of the other table lands")
-
-
 def test_a_table_parked_for_want_of_a_large_value_is_rebuilt_under_full_replica_identity_while_it_is_written(
     rig: Rig, cluster: Cluster, bridge: MakeBridge, as_json: Json
 ) -> None:
@@ -68,16 +61,17 @@ def test_a_table_parked_for_want_of_a_large_value_is_rebuilt_under_full_replica_
         with writing(db, (documents, OTHER), ROWS) as written:
             wait(lambda: live.parked("documents") == "unavailable_value", "the table parks")
             written.wait_more(BETWEEN)
-            others_land(db, live, 1)
+            files = made.ledger.tables["public.other"].sequence
+            wait(lambda: live.landed("other", files + 1), "the other table goes on landing")
             db.execute("ALTER TABLE documents REPLICA IDENTITY FULL")
             written.wait_more(BETWEEN)
             connector.wait_caught_up()
-            before = written.statements
+            statements, landed = written.statements, made.ledger.tables["public.other"].sequence
             code, answer = as_json("resync", path, "public.documents")
             assert (code, answer["done"], answer["status"]) == (0, True, "streaming")
-            assert written.statements > before + BETWEEN, "rows were written while the table was filled"
+            assert written.statements > statements + BETWEEN, "rows were written while the table was filled"
+            assert live.landed("other", landed + 1), "and those of the other table landed"
             written.wait_more(BETWEEN)
-            others_land(db, live, 2)
         connector.wait_caught_up()
     made.run()
 
