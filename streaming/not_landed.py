@@ -19,7 +19,7 @@ def not_landed(
     """Those of the captured tables that are not excluded and not in the ledger.
 
     A part of a partitioned table is known to the ledger under its own name or under that of a table that it is a part
-    of.
+    of, and a partitioned table under its own or under that of a part.
     """
     known = {
         DatabaseTable.of_events(location.kind, *source)
@@ -29,7 +29,7 @@ def not_landed(
     return tuple(
         one
         for one in captured
-        if known.isdisjoint((one.table, *one.wholes)) and not _left_out(source_table(location, one.table), decode)
+        if known.isdisjoint((one.table, *one.relatives)) and not _left_out(source_table(location, one.table), decode)
     )
 
 

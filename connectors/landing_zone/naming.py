@@ -48,7 +48,7 @@ class TableNaming:
     service mirrors into its default schema.
 
     Raises:
-        ValueError: a template with another placeholder, or a table template without any.
+        ValueError: a template with another placeholder, or a table template that may come out empty.
     """
 
     schema: str = "{schema}"
@@ -62,8 +62,8 @@ class TableNaming:
                     f"unknown placeholder {{{sorted(unknown)[0]}}} in the naming template {template!r}; "
                     "known are {database}, {schema} and {table}"
                 )
-        if "table" not in _placeholders(self.table):
-            raise ValueError(f"the table's naming template {self.table!r} has to contain {{table}}")
+        if "table" not in _placeholders(self.table) and not self.table.format_map(dict.fromkeys(_PLACEHOLDERS, "")):
+            raise ValueError(f"the table's naming template {self.table!r} has to contain {{table}}, or text of its own")
 
 
 def folder_of(naming: TableNaming, database: str, schema: str | None, table: str) -> TableFolder:

@@ -17,7 +17,7 @@ from connectors.source_database.postgresql import publications
 
 _COMMA = re.compile(r"(?<!\\),")
 
-# A part of a partitioned table may be captured under the name of any table that it is a part of.
+# A part of a partitioned table comes with all that it is a part of, and one of these with all of its parts.
 _POSTGRES_TABLES = """
 WITH RECURSIVE part(oid, whole) AS (
     SELECT inhrelid, inhparent FROM pg_catalog.pg_inherits
@@ -25,13 +25,14 @@ WITH RECURSIVE part(oid, whole) AS (
     SELECT p.oid, i.inhparent FROM part p JOIN pg_catalog.pg_inherits i ON i.inhrelid = p.whole
 )
 SELECT n.nspname AS schema, c.relname AS name,
-       ARRAY(SELECT CAST(wn.nspname AS text) FROM part p JOIN pg_catalog.pg_class w ON w.oid = p.whole
-               JOIN pg_catalog.pg_namespace wn ON wn.oid = w.relnamespace
-              WHERE p.oid = c.oid AND c.relispartition ORDER BY w.oid) AS whole_schemas,
-       ARRAY(SELECT CAST(w.relname AS text) FROM part p JOIN pg_catalog.pg_class w ON w.oid = p.whole
-              WHERE p.oid = c.oid AND c.relispartition ORDER BY w.oid) AS whole_names
+       ARRAY(SELECT ARRAY[CAST(rn.nspname AS text), CAST(r.relname AS text)]
+               FROM part p JOIN pg_catalog.pg_class r ON r.oid IN (p.oid, p.whole) AND r.oid <> c.oid
+               JOIN pg_catalog.pg_namespace rn ON rn.oid = r.relnamespace
+              WHERE (p.oid = c.oid AND c.relispartition) OR (p.whole = c.oid AND c.relkind = 'p')
+              ORDER BY r.oid) AS relatives
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
- WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
+ WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
+   AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
  ORDER BY 1, 2
 """
 _MYSQL_TABLES = """
@@ -47,11 +48,12 @@ class CapturedTable:
     """A table whose changes are sent.
 
     Attributes:
-        wholes: partitioned tables of which it is a part, under whose names its rows may be sent.
+        relatives: of a partitioned table all of its parts, and of a part all that it is a part of: its rows may be sent
+            under the names of these.
     """
 
     table: DatabaseTable
-    wholes: tuple[DatabaseTable, ...] = ()
+    relatives: tuple[DatabaseTable, ...] = ()
 
 
 def captured_tables(database: SourceDatabase, config: Mapping[str, str] | None) -> tuple[CapturedTable, ...] | None:
@@ -118,7 +120,7 @@ def _present(database: SourceDatabase) -> tuple[CapturedTable, ...]:
         return tuple(
             CapturedTable(
                 DatabaseTable(row["schema"], row["name"]),
-                tuple(map(DatabaseTable, row["whole_schemas"], row["whole_names"])),
+                tuple(DatabaseTable(schema, name) for schema, name in row["relatives"]),
             )
             for row in database.query(_POSTGRES_TABLES)
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.database import SourceDatabase
@@ -31,6 +31,9 @@ class ReplicatedTable:
         primary_key: its columns, in the table's order; empty where it has none.
         columns: all but generated ones, which no change holds.
         unique: it has a UNIQUE index over columns, which the connector takes for the key where there is no primary one.
+        wholes: partitioned tables that it is a part of.
+        parts: of a partitioned table, those that hold its rows, with the replica identity of each. These count: the
+            whole's own does nothing, and is not passed on.
     """
 
     table: DatabaseTable
@@ -39,6 +42,8 @@ class ReplicatedTable:
     primary_key: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     unique: bool = False
+    wholes: tuple[DatabaseTable, ...] = ()
+    parts: Mapping[DatabaseTable, ReplicaIdentity] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,11 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class Publication:
-    """A publication: what it sends, and of which tables."""
+    """A publication: what it sends, and of which tables.
+
+    Attributes:
+        tables: under whose names it sends: of a partitioned table either itself or its parts.
+    """
 
     name: str
     inserts: bool
@@ -68,7 +77,20 @@ class Publication:
 
 
 _TABLES = """
+WITH RECURSIVE part(oid, whole) AS (
+    SELECT inhrelid, inhparent FROM pg_catalog.pg_inherits
+    UNION
+    SELECT p.oid, i.inhparent FROM part p JOIN pg_catalog.pg_inherits i ON i.inhrelid = p.whole
+)
 SELECT n.nspname AS schema, c.relname AS name, c.relreplident AS identity,
+       ARRAY(SELECT ARRAY[CAST(wn.nspname AS text), CAST(w.relname AS text)]
+               FROM part p JOIN pg_catalog.pg_class w ON w.oid = p.whole
+               JOIN pg_catalog.pg_namespace wn ON wn.oid = w.relnamespace
+              WHERE p.oid = c.oid AND c.relispartition ORDER BY w.oid) AS wholes,
+       ARRAY(SELECT ARRAY[CAST(ln.nspname AS text), CAST(l.relname AS text), CAST(l.relreplident AS text)]
+               FROM part p JOIN pg_catalog.pg_class l ON l.oid = p.oid
+               JOIN pg_catalog.pg_namespace ln ON ln.oid = l.relnamespace
+              WHERE p.whole = c.oid AND c.relkind = 'p' AND l.relkind = 'r' ORDER BY l.oid) AS parts,
        ARRAY(SELECT CAST(a.attname AS text) FROM pg_catalog.pg_attribute a
               WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
               ORDER BY a.attnum) AS columns,
@@ -133,6 +155,8 @@ def replicated_tables(database: SourceDatabase, tables: Sequence[DatabaseTable])
             tuple(row["primary_key"]),
             tuple(row["columns"]),
             bool(row["has_unique"]),
+            tuple(DatabaseTable(schema, name) for schema, name in row["wholes"]),
+            {DatabaseTable(schema, name): ReplicaIdentity(identity) for schema, name, identity in row["parts"]},
         )
         for row in rows
     )

@@ -26,7 +26,6 @@ class Captured:
         wants_truncates: something is to happen on a truncate.
         parks_unkeyed: it is parked at its first record if that has no key.
         keys: the mirror's key columns, as the connector has told of them; empty where it has not.
-        wholes: partitioned tables of which it is a part, under whose names its rows may be sent.
     """
 
     name: str
@@ -35,7 +34,6 @@ class Captured:
     wants_truncates: bool = True
     parks_unkeyed: bool = False
     keys: tuple[str, ...] = ()
-    wholes: tuple[DatabaseTable, ...] = ()
 
 
 def of_ledger(job: JobOptions, state: LedgerState, kind: DatabaseKind) -> tuple[Captured, ...]:
@@ -63,22 +61,18 @@ def of_ledger(job: JobOptions, state: LedgerState, kind: DatabaseKind) -> tuple[
 def before_landing(
     job: JobOptions, state: LedgerState, location: DatabaseLocation, captured: Iterable[CapturedTable]
 ) -> tuple[Captured, ...]:
-    """Those of the connector's tables of which nothing has landed.
-
-    Of a part of a partitioned table, something is wanted if it is under every name that its rows may be sent under.
-    """
+    """Those of the connector's tables of which nothing has landed."""
     found: list[Captured] = []
     for one in not_landed(captured, job.decode, location, state):
-        names = [source_table(location, table) for table in (one.table, *one.wholes)]
-        options = [job.options_for(name) for name in names]
+        source = source_table(location, one.table)
+        options = job.options_for(source)
         found.append(
             Captured(
                 str(one.table),
                 one.table,
-                parks_unavailable=all(each.on_unavailable is OnUnavailable.PARK for each in options),
-                wants_truncates=all(each.on_truncate is not OnTruncate.IGNORE for each in options),
-                parks_unkeyed=all(_parks_unkeyed(job, name) for name in names),
-                wholes=one.wholes,
+                parks_unavailable=options.on_unavailable is OnUnavailable.PARK,
+                wants_truncates=options.on_truncate is not OnTruncate.IGNORE,
+                parks_unkeyed=_parks_unkeyed(job, source),
             )
         )
     return tuple(found)

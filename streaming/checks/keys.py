@@ -54,8 +54,7 @@ def check_unkeyed(
         config: the connector's configuration, which may give a table a key; None when it is not known.
     """
     for one in tables:
-        names = (one.table, *one.wholes)
-        given = config is not None and any(gives_key(config, name) for name in names)
+        given = config is not None and gives_key(config, one.table)
         if one.parks_unkeyed and one.table in unkeyed and not given:
             yield warning(
                 f"table {one.name}",

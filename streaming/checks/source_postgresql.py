@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.database import SourceDatabase
@@ -27,6 +27,9 @@ from streaming.wording import count_text, size_text
 DEFAULT_PUBLICATION = "dbz_publication"
 """The connector's ``publication.name`` where its configuration has none."""
 
+_SHOWN = 3
+"""Parts of a partitioned table that are named."""
+
 MUCH_WAL = 1_000_000_000
 """Bytes of log that a slot may hold without a warning."""
 
@@ -50,7 +53,7 @@ def check_postgresql(
     publication = None if config is None else config.get("publication.name", DEFAULT_PUBLICATION)
     found = patiently("publications", lambda: publications(database))
     known = patiently("replica identities", lambda: replicated_tables(database, [one.table for one in tables]))
-    yield from check_publication(found, publication, tables, {one.table: one.columns for one in known})
+    yield from check_publication(found, publication, tables, known)
     yield from check_identities(known, tables)
     yield from check_unkeyed(without_key(known), tables, config)
     yield from check_keys(DatabaseKind.POSTGRESQL, {one.table: one.primary_key for one in known}, tables)
@@ -59,7 +62,9 @@ def check_postgresql(
 def without_key(known: Sequence[ReplicatedTable]) -> frozenset[DatabaseTable]:
     """Tables whose every change is sent, but without a key."""
     return frozenset(
-        one.table for one in known if one.identity is ReplicaIdentity.FULL and not one.primary_key and not one.unique
+        one.table
+        for one in known
+        if _identities(one) == {ReplicaIdentity.FULL} and not one.primary_key and not one.unique
     )
 
 
@@ -142,13 +147,13 @@ def check_publication(
     found: Sequence[Publication],
     name: str | None,
     tables: Sequence[Captured],
-    columns: Mapping[DatabaseTable, Sequence[str]],
+    known: Sequence[ReplicatedTable],
 ) -> Iterator[Check]:
-    """Whether the publication sends everything of every table.
+    """Whether the publication sends everything of every table, under its name.
 
     Args:
         name: the connector's publication; None takes the only one there is.
-        columns: of each table that exists, without generated ones.
+        known: those of the tables that exist.
     """
     chosen = [one for one in found if one.name == name] if name is not None else list(found)
     if not chosen and name is not None:
@@ -164,14 +169,14 @@ def check_publication(
             yield ok("publication", detail)
         return
     [publication] = chosen
-    faults = list(_publication(publication, tables, columns))
+    faults = list(_publication(publication, tables, {one.table: one for one in known}))
     yield from faults
     if not faults:
         yield ok(f"publication {publication.name}", f"sends every change of {count_text(len(tables), 'table')}")
 
 
 def _publication(
-    publication: Publication, tables: Sequence[Captured], columns: Mapping[DatabaseTable, Sequence[str]]
+    publication: Publication, tables: Sequence[Captured], known: Mapping[DatabaseTable, ReplicatedTable]
 ) -> Iterator[Check]:
     subject = f"publication {publication.name}"
     sent = (("insert", publication.inserts), ("update", publication.updates), ("delete", publication.deletes))
@@ -190,17 +195,40 @@ def _publication(
         )
     published = {one.table: one for one in publication.tables}
     for one in tables:
-        if one.table not in columns:
+        found = known.get(one.table)
+        if found is None:
             continue
-        sent_as = next((name for name in (one.table, *one.wholes) if name in published), None)
-        if sent_as is None:
+        if one.table in published:
+            yield from _published(one, published[one.table], found.columns, publication.name)
+        elif not published.keys().isdisjoint(found.parts):
+            yield _sent_as_parts(one, found, publication.name)
+        elif whole := next((name for name in found.wholes if name in published), None):
+            yield _sent_as_whole(one, whole, publication.name)
+        else:
             yield problem(
                 f"table {one.name}",
                 f"is not in the {subject}: its changes are not sent",
                 f'ALTER PUBLICATION "{publication.name}" ADD TABLE {_quoted(one.table)}',
             )
-        else:
-            yield from _published(one, published[sent_as], columns[one.table], publication.name)
+
+
+def _sent_as_parts(one: Captured, found: ReplicatedTable, name: str) -> Check:
+    return problem(
+        f"table {one.name}",
+        f"is partitioned, and the publication {name} sends its changes under the names of its parts "
+        f"({_some(found.parts)}): what a snapshot lands under its own name never changes",
+        f'ALTER PUBLICATION "{name}" SET (publish_via_partition_root = true), and let the connector capture the table '
+        "without its parts (table.include.list, publish.via.partition.root=true); or the parts without the table",
+    )
+
+
+def _sent_as_whole(one: Captured, whole: DatabaseTable, name: str) -> Check:
+    return problem(
+        f"table {one.name}",
+        f"is a part of {whole}, under whose name the publication {name} sends its changes: what a snapshot lands under "
+        "its own name never changes",
+        f"let the connector capture {whole} and leave the part out (table.include.list, table.exclude.list)",
+    )
 
 
 def _published(one: Captured, published: PublishedTable, columns: Sequence[str], name: str) -> Iterator[Check]:
@@ -242,31 +270,44 @@ def check_identities(known: Sequence[ReplicatedTable], tables: Sequence[Captured
 
 
 def _identity(one: Captured, found: ReplicatedTable) -> Check | None:
-    full = f"ALTER TABLE {_quoted(one.table)} REPLICA IDENTITY FULL"
-    match found.identity:
-        case ReplicaIdentity.FULL:
-            return None
-        case ReplicaIdentity.NOTHING:
-            return problem(
-                f"table {one.name}",
-                "has REPLICA IDENTITY NOTHING: the database refuses its updates and deletes, or does not send them",
-                full,
-            )
-        case ReplicaIdentity.DEFAULT | ReplicaIdentity.INDEX:
-            if found.identity is ReplicaIdentity.DEFAULT and not found.primary_key:
-                return warning(
-                    f"table {one.name}",
-                    "has no primary key, and REPLICA IDENTITY DEFAULT: only its inserts can be sent",
-                    f"give it a primary key; or {full}, and declare its key columns (tables.overrides[].keys)",
-                )
-            if found.toastable and one.parks_unavailable:
-                return warning(
-                    f"table {one.name}",
-                    f"has columns whose unchanged large values are not sent ({', '.join(found.toastable)}): an update "
-                    "of such a row parks the table",
-                    f"{full}; or choose another policies.on_unavailable",
-                )
-            return None
+    identities = _identities(found)
+    full, of_parts = f"ALTER TABLE {_quoted(one.table)} REPLICA IDENTITY FULL", ""
+    if found.parts:
+        lacking = [part for part, identity in found.parts.items() if identity is not ReplicaIdentity.FULL]
+        full = "ALTER TABLE ... REPLICA IDENTITY FULL for each part, also for new ones (the whole's is not passed on)"
+        of_parts = f" (so its parts {_some(lacking)})"
+    if ReplicaIdentity.NOTHING in identities:
+        return problem(
+            f"table {one.name}",
+            "has REPLICA IDENTITY NOTHING: the database refuses its updates and deletes, or does not send them"
+            + of_parts,
+            full,
+        )
+    if ReplicaIdentity.DEFAULT in identities and not found.primary_key:
+        return warning(
+            f"table {one.name}",
+            f"has no primary key, and REPLICA IDENTITY DEFAULT: only its inserts can be sent{of_parts}",
+            f"give it a primary key; or {full}, and declare its key columns (tables.overrides[].keys)",
+        )
+    if identities != {ReplicaIdentity.FULL} and found.toastable and one.parks_unavailable:
+        return warning(
+            f"table {one.name}",
+            f"has columns whose unchanged large values are not sent ({', '.join(found.toastable)}): an update "
+            f"of such a row parks the table{of_parts}",
+            f"{full}; or choose another policies.on_unavailable",
+        )
+    return None
+
+
+def _identities(found: ReplicatedTable) -> set[ReplicaIdentity]:
+    """What the log says of the table's rows: a partitioned table has them in its parts."""
+    return set(found.parts.values()) or {found.identity}
+
+
+def _some(tables: Collection[DatabaseTable]) -> str:
+    """The first of the tables, and how many there are besides."""
+    rest = len(tables) - _SHOWN
+    return ", ".join(map(str, list(tables)[:_SHOWN])) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _quoted(table: DatabaseTable) -> str:

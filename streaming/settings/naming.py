@@ -29,4 +29,12 @@ class Naming(Section):
     schema_template: NameTemplate = Field(default="{schema}", alias="schema")
     """Schema in the mirrored database; when it comes out empty the table lands without one."""
     table_template: NameTemplate = Field(default="{table}", alias="table", min_length=1)
-    """Table in the mirrored database."""
+    """Table in the mirrored database; an override may leave {table} out, so that all of its tables have one name."""
+
+    def names_each(self) -> bool:
+        """Whether different tables of one schema get different names."""
+        return "{table}" in self.table_template
+
+    def may_be_empty(self) -> bool:
+        """Whether the table's name has nothing but what a source may lack."""
+        return not self.names_each() and not re.sub(r"\{[^{}]*\}", "", self.table_template)

@@ -218,7 +218,11 @@ class Tables(Section):
     """Rules of some tables; the first match counts, and only the keys written there differ from the defaults."""
 
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
+        if not self.naming.names_each():
+            yield ("naming", "table"), "has to contain {table}: otherwise all tables would have one name"
         for index, override in enumerate(self.overrides):
+            if override.naming is not None and override.naming.may_be_empty():
+                yield ("overrides", index, "naming", "table"), "has to contain {table}, or text of its own"
             if override.match in {earlier.match for earlier in self.overrides[:index]}:
                 yield ("overrides", index, "match"), "is the pattern of an earlier override, which wins: merge the two"
             for path, message in _merged(self.defaults, override).problems():

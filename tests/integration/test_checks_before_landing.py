@@ -93,10 +93,11 @@ def test_postgresqls_tables_are_looked_at_before_they_land(tmp_path: Path, rig: 
         "public.computed": UNKEYED,
         "public.docs": "has columns whose unchanged large values are not sent (doc)",
         "public.apart": "is not in the publication sent: its changes are not sent",
+        "public.part": "is a part of public.whole, under whose name the publication sent sends its changes",
     }
     assert beginnings(of_tables(checks), expected) == expected
     lines = {check.subject: check.detail for check in checks}
-    assert lines["replica identity"] == "is enough for 6 tables"
+    assert lines["replica identity"] == "is enough for 7 tables"
 
 
 def test_a_publication_that_is_the_only_one_tells_of_postgresqls_tables(tmp_path: Path, rig: Rig) -> None:

@@ -7,17 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient
 
-from connectors.kafka.config import KafkaConfig
-from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, notifications_since
 from connectors.landing_zone.ledger.state import TableState, TableStatus
 from connectors.landing_zone.requests import Action, answer_to, new_request, submit
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.lifecycle import forgotten_signals
 from tests.rig import Connector, Converter, Database, Rig, until
 from tests.rig.equivalence import running
+from tests.rig.signalled import SignalledSource
 from tests.rig.tables import Dialect
 from tests.rig.versioned import unreadable, versioned
 from tests.support.bridge import Bridge
@@ -29,53 +26,8 @@ MakeBridge = Callable[..., Bridge]
 SECONDS = 240.0
 
 
-class Source:
-    """A database whose connector takes signals from a topic and tells of its snapshots in another one."""
-
-    def __init__(self, rig: Rig, cluster: Cluster, db: Database, converter: Converter, **options: str) -> None:
-        self.db = db
-        self.signals = cluster.own_topic("signals")
-        self.notifications = cluster.own_topic("notifications")
-        self._servers = cluster.bootstrap_servers
-        self._config = KafkaConfig(self._servers)
-        self._connect = lambda: rig.connect(
-            db,
-            converter=converter,
-            signal_enabled_channels="source,kafka",
-            signal_kafka_topic=self.signals,
-            signal_kafka_bootstrap_servers=cluster.bootstrap_servers,
-            notification_enabled_channels="sink",
-            notification_sink_topic_name=self.notifications,
-            **options,
-        )
-        self.settings: dict[str, Any] = {
-            "source__notifications_topic": self.notifications,
-            "landing_zone__release_wait": "0s",
-            **rig.bridge(converter),
-        }
-
-    def scanned(self, collection: str) -> bool:
-        """Whether Debezium has told that an incremental snapshot has read the table."""
-        return any(
-            one.aggregate == INCREMENTAL_SNAPSHOT and one.details.get("scanned_collection") == collection
-            for one in notifications_since(self._config, self.notifications, {})
-        )
-
-    def signals_passed(self) -> int:
-        """How many signals Debezium's consumer group has behind it."""
-        admin = AdminClient({"bootstrap.servers": self._servers})
-        asked = ConsumerGroupTopicPartitions("kafka-signal", [TopicPartition(self.signals, 0)])
-        [answer] = admin.list_consumer_group_offsets([asked]).values()
-        return max(int(answer.result(SECONDS).topic_partitions[0].offset), 0)
-
-    def connect(self) -> Connector:
-        connector = self._connect()
-        connector.wait_streaming()
-        return connector
-
-
 def resynced(
-    made: Bridge, source: Source, connector: Connector, table: str, write: Callable[[int], None]
+    made: Bridge, source: SignalledSource, connector: Connector, table: str, write: Callable[[int], None]
 ) -> TableState:
     """Ask for the table's rebuild and run until it streams again, with a writer at work."""
     state = LocalStorage(made.folder / "zone-state")
@@ -129,7 +81,7 @@ def test_an_incremental_snapshot_through_the_signal_topic_rebuilds_a_table_while
     rig: Rig, cluster: Cluster, bridge: MakeBridge, database: str
 ) -> None:
     db = rig.postgres() if database == "postgres" else rig.mariadb()
-    source = Source(rig, cluster, db, Converter.JSON_SCHEMA)
+    source = SignalledSource(rig, cluster, db, Converter.JSON_SCHEMA)
     fill(db)
     connector = source.connect()
     made = bridge(**source.settings, source__signals={"topic": source.signals})
@@ -148,7 +100,7 @@ def test_a_signal_that_debezium_has_forgotten_is_sent_once_more(
     """Kafka Connect is killed while Debezium waits for a table's rows, with a signal behind it and no offset since."""
     monkeypatch.setattr(forgotten_signals, "SILENT_SECONDS", 5.0)
     db = rig.postgres()
-    source = Source(rig, cluster, db, Converter.JSON_SCHEMA, incremental_snapshot_chunk_size="1")
+    source = SignalledSource(rig, cluster, db, Converter.JSON_SCHEMA, incremental_snapshot_chunk_size="1")
     names = ("early", "locked", "orders")
     for name, rows in zip(names, (1_500, 1, 300), strict=True):
         fill(db, name, rows)
@@ -185,7 +137,7 @@ def test_an_incremental_snapshot_through_the_signal_table_rebuilds_a_table_while
     rig: Rig, cluster: Cluster, bridge: MakeBridge
 ) -> None:
     db = rig.postgres()
-    source = Source(rig, cluster, db, Converter.JSON_SCHEMA)
+    source = SignalledSource(rig, cluster, db, Converter.JSON_SCHEMA)
     fill(db)
     connector = source.connect()
     made = bridge(
@@ -209,7 +161,7 @@ def test_an_incremental_snapshot_through_the_signal_table_rebuilds_a_table_while
 
 def test_a_blocking_snapshot_rebuilds_a_table_without_key(rig: Rig, cluster: Cluster, bridge: MakeBridge) -> None:
     db = rig.postgres()
-    source = Source(rig, cluster, db, Converter.JSON_SCHEMA)
+    source = SignalledSource(rig, cluster, db, Converter.JSON_SCHEMA)
     db.execute("CREATE TABLE visits (id int, name varchar(40))")
     db.execute_many("INSERT INTO visits VALUES (%s, %s)", [(number, f"visit {number}") for number in range(50)])
     connector = source.connect()

@@ -191,7 +191,7 @@ def test_a_tail_that_is_sent_again_and_landed_at_once_shows_no_older_value_and_n
     connector.wait_caught_up()
     made.run()
 
-    assert repeated_events(connector, rig.worker.bootstrap_servers) > TAIL
+    assert repeated_events(rig, connector) > TAIL
     assert [each for each in source.verdicts(made, db, TABLES) if not each.equal] == []
     assert stale(made) == []
     inserted = [made.replayed(name) for name in made.ledger.tables]

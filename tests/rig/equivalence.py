@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
+import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+import fastavro
+import requests
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.raw import read_records
@@ -21,6 +27,7 @@ from tests.rig.judge import Verdict, compare, select
 from tests.rig.tables import TABLES, Dialect, Table
 from tests.support.bridge import Bridge
 
+_SECONDS = 30.0
 _RULES: dict[str, dict[str, Any]] = {
     "no_key": {"policies": {"on_missing_key": "append"}},
     "emptied": {"policies": {"on_truncate": "ignore"}},
@@ -114,16 +121,41 @@ def set_aside(state: LedgerState) -> dict[str, int]:
     return {name: count for name, count in state.counters.items() if name.startswith("dead_letters") and count}
 
 
-def repeated_events(connector: Connector, bootstrap_servers: str) -> int:
-    """Row events in the connector's topics that an earlier record has in the same form (JSON with schema)."""
-    config = KafkaConfig(bootstrap_servers)
+def repeated_events(rig: Rig, connector: Connector, converter: Converter = Converter.JSON_SCHEMA) -> int:
+    """Row events in the connector's topics that an earlier record has in the same form (not for ids in headers)."""
+    config = KafkaConfig(rig.worker.bootstrap_servers)
+    envelope = _avro_envelopes(rig) if converter is Converter.AVRO else _json_envelope
     seen: Counter[tuple[str, str]] = Counter()
     for topic, found in describe_topics(Admin(config), connector.topics()).items():
         for partition, (start, end) in found.partitions.items():
             for records in read_records(config, topic, partition, start, end):
                 for value in records.values.to_pylist():
                     if value is not None:
-                        event = json.loads(value)["payload"]
+                        event = envelope(value)
                         same = {name: event[name] for name in ("op", "before", "after", "source")}
-                        seen[topic, json.dumps(same, sort_keys=True)] += 1
+                        seen[topic, json.dumps(same, sort_keys=True, default=repr)] += 1
     return sum(count - 1 for count in seen.values())
+
+
+def _json_envelope(value: bytes) -> dict[str, Any]:
+    payload: dict[str, Any] = json.loads(value)["payload"]
+    return payload
+
+
+def _avro_envelopes(rig: Rig) -> Callable[[bytes], dict[str, Any]]:
+    """Reads records as Confluent's serializers write them: a zero byte, the schema's id, the datum."""
+
+    @cache
+    def schema(number: int) -> Any:
+        answer = requests.get(f"{rig.registry.confluent}/schemas/ids/{number}", timeout=_SECONDS)
+        answer.raise_for_status()
+        return fastavro.parse_schema(json.loads(answer.json()["schema"]))
+
+    def read(value: bytes) -> dict[str, Any]:
+        magic, number = struct.unpack(">bI", value[:5])
+        assert magic == 0
+        envelope = fastavro.schemaless_reader(io.BytesIO(value[5:]), schema(number), None)
+        assert isinstance(envelope, dict)
+        return envelope
+
+    return read

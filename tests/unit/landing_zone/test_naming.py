@@ -62,11 +62,16 @@ def test_any_name_becomes_a_folder_that_the_replicator_sees_and_that_leads_back(
     assert table_folder(named_schema if dot else None, named_table) == folder
 
 
+def test_tables_may_be_given_one_name() -> None:
+    naming = TableNaming("{schema}", "sales")
+    assert {folder_of(naming, "shop", "public", table) for table in ("sales_1", "sales_2")} == {"public.schema/sales"}
+
+
 @pytest.mark.parametrize(
     ("schema", "table", "message"),
     [
         ("{schma}", "{table}", "unknown placeholder {schma} in the naming template '{schma}'"),
-        ("{schema}", "{schema}", "the table's naming template '{schema}' has to contain {table}"),
+        ("{schema}", "{schema}", "the table's naming template '{schema}' has to contain {table}, or text of its own"),
         ("{schema}", "{0}", "unknown placeholder {0}"),
     ],
 )

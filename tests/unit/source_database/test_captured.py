@@ -58,15 +58,19 @@ def answering(url: str, monkeypatch: pytest.MonkeyPatch, rows: list[dict[str, An
     return SourceDatabase(location_of_url(url))
 
 
-def test_postgresqls_tables_come_with_those_that_they_are_parts_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_postgresqls_tables_come_with_those_whose_names_their_rows_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = DatabaseTable("public", "orders_1")
     rows = [
-        {"schema": "public", "name": "orders_1", "whole_schemas": ["public"], "whole_names": ["orders"]},
-        {"schema": "tmp", "name": "scratch", "whole_schemas": [], "whole_names": []},
+        {"schema": "public", "name": "orders", "relatives": [["public", "orders_1"]]},
+        {"schema": "public", "name": "orders_1", "relatives": [["public", "orders"]]},
+        {"schema": "tmp", "name": "scratch", "relatives": []},
     ]
     database = answering("postgresql://u@127.0.0.1:1/shop", monkeypatch, rows)
     assert captured_tables(database, {"schema.include.list": "public"}) == (
-        CapturedTable(DatabaseTable("public", "orders_1"), (ORDERS,)),
+        CapturedTable(ORDERS, (part,)),
+        CapturedTable(part, (ORDERS,)),
     )
+    assert captured_tables(database, {"table.include.list": "public.orders"}) == (CapturedTable(ORDERS, (part,)),)
 
 
 def test_mysqls_tables_stand_for_themselves(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,12 +105,13 @@ class TestTablesBeforeTheyLand:
         [one] = before_landing(job(tmp_path), state, POSTGRESQL, [CapturedTable(PART)])
         assert one.name == "public.orders_1"
 
-    def test_a_part_may_be_sent_under_the_name_of_its_whole(self, tmp_path: Path) -> None:
-        part = CapturedTable(PART, (ORDERS,))
-        for name in ("public.orders", "public.orders_1"):
-            assert self.found(job(tmp_path, tables=((name, TOLERANT),)), part) == (
-                Captured("public.orders_1", PART, parks_unavailable=False, wants_truncates=False, wholes=(ORDERS,)),
-            )
+    def test_a_partitioned_table_of_which_a_part_has_landed_is_known(self, tmp_path: Path) -> None:
+        state = two_batches(tmp_path).ledger.state
+        whole = DatabaseTable("public", "all_orders")
+        assert before_landing(job(tmp_path), state, POSTGRESQL, [CapturedTable(whole, (PART, ORDERS))]) == ()
+        assert [one.table for one in before_landing(job(tmp_path), EMPTY, POSTGRESQL, [CapturedTable(whole)])] == [
+            whole
+        ]
 
     @pytest.mark.parametrize("decoding", [TableDecoding(keys=("id",)), TableDecoding(append=True)])
     def test_declared_keys_and_a_history_need_no_key_of_the_record(

@@ -89,8 +89,3 @@ class TestTablesWithoutKey:
     def test_the_connector_may_give_it_a_key(self, columns: str, verdicts: list[str]) -> None:
         checks = check_unkeyed({ORDERS}, [self.PARKING], {"message.key.columns": columns})
         assert [check.verdict.value for check in checks] == verdicts
-
-    def test_the_connector_may_give_a_part_the_key_of_its_whole(self) -> None:
-        part = DatabaseTable("public", "orders_1")
-        captured = Captured("public.orders_1", part, parks_unkeyed=True, wholes=(ORDERS,))
-        assert list(check_unkeyed({part}, [captured], {"message.key.columns": "public.orders:id"})) == []

@@ -32,6 +32,8 @@ from tests.unit.streaming.landed_shop import job, two_batches
 from tests.unit.streaming.settings_builder import settings
 
 ORDERS = DatabaseTable("public", "orders")
+PART = DatabaseTable("public", "orders_1")
+LINES = DatabaseTable("public", "lines")
 CAPTURED = Captured("public.orders", ORDERS)
 
 
@@ -102,6 +104,30 @@ class TestPostgresql:
         if verdict != "ok":
             assert 'ALTER TABLE "public"."orders" REPLICA IDENTITY FULL' in check.remedy
 
+    @pytest.mark.parametrize(
+        ("identity", "verdict", "detail"),
+        [
+            (ReplicaIdentity.FULL, "ok", "is enough for 1 table"),
+            (
+                ReplicaIdentity.DEFAULT,
+                "warning",
+                "has columns whose unchanged large values are not sent (doc): an update of such a row parks the table "
+                "(so its parts public.orders_2, public.orders_3, public.orders_4 and 1 more)",
+            ),
+            (ReplicaIdentity.NOTHING, "problem", "has REPLICA IDENTITY NOTHING: the database refuses its updates and"),
+        ],
+    )
+    def test_of_a_partitioned_table_the_replica_identities_of_its_parts_count(
+        self, identity: ReplicaIdentity, verdict: str, detail: str
+    ) -> None:
+        parts = {PART: ReplicaIdentity.FULL}
+        parts |= {DatabaseTable("public", f"orders_{number}"): identity for number in range(2, 6)}
+        known = ReplicatedTable(ORDERS, ReplicaIdentity.FULL, ("doc",), ("id",), parts=parts)
+        [check] = check_identities([known], [CAPTURED])
+        assert (check.verdict.value, check.detail[: len(detail)]) == (verdict, detail)
+        if verdict != "ok":
+            assert "ALTER TABLE ... REPLICA IDENTITY FULL for each part, also for new ones" in check.remedy
+
     def test_large_values_are_no_matter_where_the_policy_has_another_answer(self) -> None:
         known = [ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT, ("doc",), ("id",))]
         tolerant = Captured("public.orders", ORDERS, parks_unavailable=False)
@@ -114,6 +140,8 @@ class TestPostgresql:
             (ReplicatedTable(ORDERS, ReplicaIdentity.FULL, primary_key=("id",)), False),
             # The connector takes a UNIQUE index for the key then.
             (ReplicatedTable(ORDERS, ReplicaIdentity.FULL, unique=True), False),
+            (ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT, parts={PART: ReplicaIdentity.FULL}), True),
+            (ReplicatedTable(ORDERS, ReplicaIdentity.FULL, parts={PART: ReplicaIdentity.DEFAULT}), False),
             # Of these, another line says what is wrong.
             (ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT), False),
             (ReplicatedTable(ORDERS, ReplicaIdentity.NOTHING), False),
@@ -126,7 +154,8 @@ class TestPostgresql:
         assert found(check_identities([], [CAPTURED])) == [("table public.orders", "warning")]
 
     def published(self, publication: Publication, *columns: str) -> list[tuple[str, str]]:
-        return found(check_publication([publication], "dbz", [CAPTURED], {ORDERS: columns or ("id", "name")}))
+        known = ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT, columns=columns or ("id", "name"))
+        return found(check_publication([publication], "dbz", [CAPTURED], [known]))
 
     def test_the_publication(self) -> None:
         whole = PublishedTable(ORDERS, ("id", "name"), "")
@@ -144,27 +173,48 @@ class TestPostgresql:
             ("publication dbz", "warning"),
         ]
 
-    def test_a_part_of_a_partitioned_table_is_published_with_its_whole(self) -> None:
-        part = DatabaseTable("public", "orders_1")
-        tables, columns = [Captured("public.orders_1", part, wholes=(ORDERS,))], {part: ("id", "name")}
-        whole, itself, other = (
-            Publication("dbz", True, True, True, True, (PublishedTable(name, ("id",), ""),))
-            for name in (ORDERS, part, DatabaseTable("public", "lines"))
-        )
-        left_out = [("table public.orders_1", "warning")]
-        assert found(check_publication([whole], "dbz", tables, columns)) == left_out, "the whole's columns count"
-        assert found(check_publication([itself], "dbz", tables, columns)) == left_out
-        assert found(check_publication([other], "dbz", tables, columns)) == [("table public.orders_1", "problem")]
+    @pytest.mark.parametrize(
+        ("table", "published", "detail"),
+        [
+            (ORDERS, ORDERS, "sends every change of 1 table"),
+            (PART, PART, "sends every change of 1 table"),
+            (
+                ORDERS,
+                PART,
+                "is partitioned, and the publication dbz sends its changes under the names of its parts "
+                "(public.orders_1): what a snapshot lands under its own name never changes",
+            ),
+            (
+                PART,
+                ORDERS,
+                "is a part of public.orders, under whose name the publication dbz sends its changes: what a snapshot "
+                "lands under its own name never changes",
+            ),
+            (ORDERS, LINES, "is not in the publication dbz: its changes are not sent"),
+            (PART, LINES, "is not in the publication dbz: its changes are not sent"),
+        ],
+    )
+    def test_a_partitioned_table_is_published_under_its_own_name_or_under_those_of_its_parts(
+        self, table: DatabaseTable, published: DatabaseTable, detail: str
+    ) -> None:
+        known = [
+            ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT, parts={PART: ReplicaIdentity.DEFAULT}),
+            ReplicatedTable(PART, ReplicaIdentity.DEFAULT, wholes=(ORDERS,)),
+        ]
+        publication = Publication("dbz", True, True, True, True, (PublishedTable(published, (), ""),))
+        [check] = check_publication([publication], "dbz", [Captured(str(table), table)], known)
+        assert check.detail == detail
+        assert check.verdict.value == ("ok" if table == published else "problem")
 
     def test_a_table_that_is_gone_is_not_missed_in_the_publication(self) -> None:
         publication = Publication("dbz", True, True, True, True, ())
-        assert found(check_publication([publication], "dbz", [CAPTURED], {})) == [("publication dbz", "ok")]
+        assert found(check_publication([publication], "dbz", [CAPTURED], [])) == [("publication dbz", "ok")]
 
     def test_which_publication(self) -> None:
         one = Publication("mine", True, True, True, True, ())
-        assert found(check_publication([one], None, [], {})) == [("publication mine", "ok")]
-        assert found(check_publication([one, one], None, [], {})) == [("publication", "ok")]
-        assert found(check_publication([one], "dbz", [], {})) == [("publication dbz", "problem")]
+        assert found(check_publication([one], None, [], [])) == [("publication mine", "ok")]
+        assert found(check_publication([one, one], None, [], [])) == [("publication", "ok")]
+        assert found(check_publication([one], "dbz", [], [])) == [("publication dbz", "problem")]
 
 
 class TestMysql:

@@ -202,6 +202,17 @@ class TestTables:
             "tables.overrides[1].match is the pattern of an earlier override, which wins: merge the two"
         ]
 
+    def test_only_an_override_gives_its_tables_one_name(self) -> None:
+        overrides = [{"match": "public.sales_*", "naming": {"table": "{schema}_sales"}}]
+        sales, others = settings(tables={"naming": {"table": "t_{table}"}, "overrides": overrides}).tables.resolved()
+        assert (sales.naming.table_template, others.naming.table_template) == ("{schema}_sales", "t_{table}")
+        assert broken(tables__naming={"table": "sales"}) == [
+            "tables.naming.table has to contain {table}: otherwise all tables would have one name"
+        ]
+        assert broken(tables__overrides=[{"match": "public.sales_*", "naming": {"table": "{schema}"}}]) == [
+            "tables.overrides[0].naming.table has to contain {table}, or text of its own"
+        ]
+
     def test_an_override_changes_only_what_it_says(self) -> None:
         tables = settings(
             tables={
