@@ -1,16 +1,17 @@
 """What Debezium's schema-change topic tells about tables: created, altered, dropped.
 
 Connectors that read their source's data definition (MariaDB, MySQL, SQL Server, Oracle, Db2) send it to a topic named
-by the bare ``topic.prefix`` (Debezium documentation, "Schema change topic" of each connector). Only the structured part
-is read, ``tableChanges``; the statement itself is for people. A rename is an ``ALTER`` of the new name and does not say
-the old one. What a snapshot writes there describes the tables as they are, and begins with a ``DROP TABLE IF EXISTS``
-of each, so it says nothing about what happened.
+by the bare ``topic.prefix`` (Debezium documentation, "Schema change topic" of each connector). What happened to which
+table is in the structured part, ``tableChanges``, where a rename is an ``ALTER`` of the new name: only the statement
+says the old one, see :mod:`connectors.debezium.stated_renames`. What a snapshot writes there describes the tables as
+they are, and begins with a ``DROP TABLE IF EXISTS`` of each, so it says nothing about what happened.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from connectors.debezium.events import SnapshotKind
 from connectors.debezium.position import positions
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.source_block import database_field, fits, position_members, snapshot_kinds
+from connectors.debezium.stated_renames import with_renames
 from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.json_errors import DECODE_ERRORS
 
@@ -27,6 +29,8 @@ LONGEST_STATEMENT = 300
 
 _PART = re.compile(r'"((?:[^"]|"")*)"')
 _WITHOUT_SCHEMAS = frozenset({"mysql", "mariadb"})
+_TOLD = (TableChangeKind.CREATE, TableChangeKind.ALTER, TableChangeKind.DROP)
+"""What Debezium calls changes."""
 
 
 def read_table_changes(value: object, connector: str) -> tuple[TableChange, ...]:
@@ -63,22 +67,37 @@ def payload_of(body: bytes) -> object:
 
 def _changes(
     value: Mapping[str, Any], source: Mapping[str, Any], changes: list[object], connector: str
-) -> Iterator[TableChange]:
+) -> list[TableChange]:
     places, _ = positions(connector, {name: [member] for name, member in source.items()}, 1)
     high, low = places[0].tolist()
     millis, ddl = source.get("ts_ms"), value.get("ddl")
+    statement = ddl if isinstance(ddl, str) else ""
+    moment = TableChange(
+        TableChangeKind.ALTER,
+        SourceTable("", None, ""),
+        (high, low),
+        millis if isinstance(millis, int) else 0,
+        " ".join(statement.split())[:LONGEST_STATEMENT],
+    )
+    told: list[TableChange] = []
+    columns: dict[SourceTable, frozenset[str]] = {}
     for change in changes:
-        if not isinstance(change, Mapping) or change.get("type") not in list(TableChangeKind):
+        if not isinstance(change, Mapping) or change.get("type") not in _TOLD:
             continue
         table = _table(change.get("id"), source, connector)
         if table is not None:
-            yield TableChange(
-                TableChangeKind(change["type"]),
-                table,
-                (high, low),
-                millis if isinstance(millis, int) else 0,
-                " ".join(ddl.split())[:LONGEST_STATEMENT] if isinstance(ddl, str) else "",
-            )
+            columns[table] = _columns(change.get("table"))
+            told.append(replace(moment, kind=TableChangeKind(change["type"]), table=table))
+    if connector not in _WITHOUT_SCHEMAS:
+        return told
+    return with_renames(told, columns, statement, value.get("databaseName"), moment)
+
+
+def _columns(table: object) -> frozenset[str]:
+    """The names of a table's columns, as far as they are told."""
+    columns = table.get("columns") if isinstance(table, Mapping) else None
+    names = [column.get("name") for column in columns if isinstance(column, Mapping)] if columns else []
+    return frozenset(name for name in names if isinstance(name, str))
 
 
 def _table(identifier: object, source: Mapping[str, Any], connector: str) -> SourceTable | None:

@@ -9,11 +9,16 @@ from connectors.debezium.schema import SourceTable
 
 
 class TableChangeKind(enum.StrEnum):
-    """``tableChanges[].type`` (Debezium documentation, "Schema change topic" of each connector)."""
+    """``tableChanges[].type`` (Debezium documentation, "Schema change topic" of each connector), and a rename.
+
+    Debezium tells a rename as an ``ALTER`` of the new name.
+    """
 
     CREATE = "CREATE"
     ALTER = "ALTER"
     DROP = "DROP"
+    RENAME = "RENAME"
+    """The table has another name from here on, and nobody has the one that it had."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,10 @@ class TableChange:
             zeros where the record has none.
         source_ms: when, by the source's clock, milliseconds since 1970; 0 where unknown.
         statement: the statement, shortened, for people.
+        other: of a ``RENAME`` the name after; of an ``ALTER`` that gave the table its name, the name before.
+        columns: those that an ``ALTER`` has renamed, all at once: pairs of the name before, as the statement spells it,
+            and after.
+        unread: the statement of an ``ALTER`` may rename something, and nobody can tell what.
     """
 
     kind: TableChangeKind
@@ -32,3 +41,6 @@ class TableChange:
     position: tuple[int, int]
     source_ms: int = 0
     statement: str = ""
+    other: SourceTable | None = None
+    columns: tuple[tuple[str, str], ...] = ()
+    unread: bool = False

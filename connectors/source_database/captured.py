@@ -87,6 +87,11 @@ def captures_column(config: Mapping[str, str], table: DatabaseTable, column: str
     return _listed(config, "column", f"{table}.{column}")
 
 
+def matches_column(patterns: str, table: DatabaseTable, column: str) -> bool:
+    """Whether one of the expressions of a ``column.*`` property names this column."""
+    return _matches(patterns, f"{table}.{column}", unreadable=True)
+
+
 def gives_key(config: Mapping[str, str], table: DatabaseTable) -> bool:
     """Whether the connector's ``message.key.columns`` name the table: its records have these columns as their key then.
 

@@ -44,6 +44,27 @@ def check_keys(
             )
 
 
+def check_lost_keys(
+    unkeyed: Collection[DatabaseTable], tables: Sequence[Captured], config: Mapping[str, str] | None
+) -> Iterator[Check]:
+    """Whether tables that landed with a key have none at the source any more.
+
+    Args:
+        unkeyed: those that have neither a primary key nor a UNIQUE index that the connector takes for one.
+        config: the connector's configuration, which may give a table a key; None when it is not known.
+    """
+    for one in tables:
+        given = config is not None and gives_key(config, one.table)
+        if one.keys and one.table in unkeyed and not given:
+            yield warning(
+                f"table {one.name}",
+                f"has landed with the key {', '.join(one.keys)}, and has no primary key at the source any more: its "
+                "next records have no key, so it parks; with policies.on_missing_key append and policies.on_key_change "
+                "rebuild, a snapshot fills it anew, without a key",
+                "give it its primary key back; or declare the key columns (tables.overrides[].keys)",
+            )
+
+
 def check_unkeyed(
     unkeyed: Collection[DatabaseTable], tables: Sequence[Captured], config: Mapping[str, str] | None
 ) -> Iterator[Check]:

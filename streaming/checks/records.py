@@ -33,6 +33,31 @@ _READ_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
+class Sample:
+    """How much of a topic was looked at.
+
+    Attributes:
+        partitions: that the topic has; ``places``: those that were looked at.
+        offsets: from its first record to its end, over all partitions; ``newest``: those that were looked at.
+    """
+
+    partitions: int
+    places: int
+    offsets: int
+    newest: int
+
+    @property
+    def told(self) -> str:
+        """What was looked at, where that is not all of a topic whose keys are compared over partitions."""
+        if self.partitions == 1 or self.newest >= self.offsets:
+            return ""
+        return (
+            f"; keys were compared among the newest {self.newest:,} of {self.offsets:,} offsets, in {self.places} of "
+            f"{self.partitions} partitions: one that was in two partitions before that is not seen"
+        )
+
+
+@dataclass(frozen=True)
 class _Place:
     topic: str
     partition: int
@@ -60,13 +85,13 @@ def check_records(
         try:
             records = [one for piece in pieces if not isinstance(piece, BridgeError) for one in piece]
             decoded = patiently(f"records of {topic}", partial(_decode, decoder, records))
-            yield from describe_records(topic, len(found.partitions), decoded, job, state)
+            yield from describe_records(topic, _sample(topic, found, places), decoded, job, state)
         except BridgeError as error:
             yield failed(f"records of {topic}", error)
 
 
 def describe_records(
-    topic: str, partitions: int, decoded: Sequence[Decoded], job: JobOptions, state: LedgerState
+    topic: str, sample: Sample, decoded: Sequence[Decoded], job: JobOptions, state: LedgerState
 ) -> Iterator[Check]:
     """What a sample of a topic's records means for the bridge.
 
@@ -101,10 +126,11 @@ def describe_records(
             f"the records of {topic} carry no key: the table would be parked at its first event",
             "declare its key columns (tables.overrides[].keys), or set policies.on_missing_key to append",
         )
-    if partitions > 1 and not all(keyed.values()):
+    if sample.partitions > 1 and not all(keyed.values()):
         yield warning(
             subject,
-            f"records without a key are spread over {partitions} partitions: changes of one row may change places",
+            f"records without a key are spread over {sample.partitions} partitions: changes of one row may change "
+            "places",
             "give the table a key at the source, or the topic one partition",
         )
     for name, key in spread_keys(decoded, directory).items():
@@ -121,7 +147,7 @@ def describe_records(
         for name, key in keyed.items()
     ]
     if known:
-        yield ok(subject, f"the newest are events of {', '.join(sorted(known))}")
+        yield ok(subject, f"the newest are events of {', '.join(sorted(known))}{sample.told}")
     elif not bad:
         what = f"the newest {count_text(skipped, 'record')} carry no rows" if skipped else "there are none yet"
         yield ok(subject, what)
@@ -159,6 +185,16 @@ def _places(topic: str, found: TopicDescription) -> list[_Place]:
         )
         for _, partition in filled[:PARTITIONS]
     ]
+
+
+def _sample(topic: str, found: TopicDescription, places: Sequence[_Place]) -> Sample:
+    looked = [place for place in places if place.topic == topic]
+    return Sample(
+        len(found.partitions),
+        len(looked),
+        sum(end - start for start, end in found.partitions.values()),
+        sum(place.end - place.start for place in looked),
+    )
 
 
 def _decode(decoder: Decoder, records: Sequence[RawRecords]) -> list[Decoded]:

@@ -8,10 +8,12 @@ from connectors.debezium.options import TombstonePolicy
 from connectors.errors import BridgeError
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState
+from connectors.source_database.altered_columns import altering_properties, text_columns
 from connectors.source_database.captured import captured_tables
 from connectors.source_database.database import SourceDatabase
 from connectors.source_database.kafka_connect import ConnectApi
 from connectors.source_database.location import DatabaseKind
+from streaming.checks.altered_columns import check_altered_columns, check_altering_properties
 from streaming.checks.captured import Captured, before_landing, of_ledger
 from streaming.checks.check import Check, failed, ok, warning
 from streaming.checks.connector import check_connector
@@ -51,6 +53,8 @@ def check_source(
     else:
         config = yield from check_connector(ConnectApi(where), expectations(settings, present, state))
     if location is None:
+        if config is not None and is_debezium(config):
+            yield from check_altering_properties(config)
         yield _without_database(settings, config)
         return
     database = SourceDatabase(location)
@@ -62,6 +66,10 @@ def check_source(
             yield from check_postgresql(database, tables, config)
         else:
             yield from check_mysql(database, tables, config)
+        if config is not None and is_debezium(config) and altering_properties(config):
+            names = [one.table for one in tables]
+            columns = patiently("columns of text", lambda: text_columns(database, names))
+            yield from check_altered_columns(config, tables, columns)
     except BridgeError as error:
         yield failed("source database", error)
 

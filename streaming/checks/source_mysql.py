@@ -9,7 +9,7 @@ from connectors.source_database.location import DatabaseKind
 from connectors.source_database.mysql import BinaryLog, UnreadableColumns, binary_log, table_keys, unreadable_columns
 from streaming.checks.captured import Captured
 from streaming.checks.check import Check, ok, problem, warning
-from streaming.checks.keys import check_keys, check_unkeyed
+from streaming.checks.keys import check_keys, check_lost_keys, check_unkeyed
 from streaming.checks.patience import patiently
 from streaming.wording import seconds_text
 
@@ -32,7 +32,9 @@ def check_mysql(
     yield from check_binary_log(patiently("binary log", lambda: binary_log(database)))
     yield from check_columns(patiently("columns", lambda: unreadable_columns(database)))
     known = patiently("keys", lambda: table_keys(database, [one.table for one in tables]))
-    yield from check_unkeyed({one.table for one in known if not one.unique}, tables, config)
+    unkeyed = {one.table for one in known if not one.unique}
+    yield from check_unkeyed(unkeyed, tables, config)
+    yield from check_lost_keys(unkeyed, tables, config)
     yield from check_keys(DatabaseKind.MYSQL, {one.table: one.primary_key for one in known}, tables)
 
 

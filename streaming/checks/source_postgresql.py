@@ -20,7 +20,7 @@ from connectors.source_database.postgresql import (
 from connectors.source_database.replication import DEFAULT_SLOT, ReplicationSlot, replication_slots
 from streaming.checks.captured import Captured
 from streaming.checks.check import Check, ok, problem, warning
-from streaming.checks.keys import check_keys, check_unkeyed
+from streaming.checks.keys import check_keys, check_lost_keys, check_unkeyed
 from streaming.checks.patience import patiently
 from streaming.wording import count_text, size_text
 
@@ -56,6 +56,8 @@ def check_postgresql(
     yield from check_publication(found, publication, tables, known)
     yield from check_identities(known, tables)
     yield from check_unkeyed(without_key(known), tables, config)
+    unkeyed = {one.table for one in known if not one.primary_key and not one.unique}
+    yield from check_lost_keys(unkeyed, tables, config)
     yield from check_keys(DatabaseKind.POSTGRESQL, {one.table: one.primary_key for one in known}, tables)
 
 

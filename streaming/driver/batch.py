@@ -24,9 +24,11 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import Dropped, LandedFile, LedgerState, Parked, PlannedTopic
 from streaming.driver.assemble import assemble, doubtful_tables
 from streaming.driver.checkpoint import Planned
-from streaming.driver.dropping import change_notes, drops_in, record_drops
+from streaming.driver.dropping import drops_in, record_drops
 from streaming.driver.planning import is_new, plan_batch, planned_topics
 from streaming.driver.publishing import ZonePublisher
+from streaming.driver.renamed_columns import record_renamed_columns
+from streaming.driver.source_notes import change_notes
 from streaming.driver.stages import BatchFigures, Stage, Stages
 from streaming.plan import BatchPlan, JobOptions
 from streaming.sources import Source
@@ -111,7 +113,7 @@ def run_batch(
         files={table: file for table, file in state.pending.items() if table in draft.files},
         parked=tuple(stops),
         notes=(
-            *change_notes(results, before),
+            *change_notes(results, before, state),
             *(f"{result.table}: {note}" for result in results.tables for note in result.notes),
         ),
         stops=stops,
@@ -152,7 +154,8 @@ def land_range(
         told = {} if only is not None else {**drops_in(results, state), **drops}
         unaware = any(result.state.source in told.keys() - drops.keys() for result in results.tables)
         if isinstance(draft, Draft) and not found and not unaware:
-            return record_drops(draft, told, state, topics, job), results
+            draft = record_drops(draft, told, state, topics, job)
+            return (draft if only is not None else record_renamed_columns(draft, results, state)), results
         drops = told
         merging = merging if isinstance(draft, Draft) else merging.union(draft.topics)
         doubtful = doubtful.union(found)

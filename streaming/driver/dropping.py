@@ -1,8 +1,9 @@
-"""What the driver makes of tables dropped at the source, and of a batch's schema-change records.
+"""What the driver makes of tables dropped or renamed at the source.
 
-A drop is one record in a topic of its own, and the table's events are in others, so no task sees both. The driver finds
-drops in what the tasks report, and where the table has events in the same batch, the batch runs once more with the
-drops known. Then it records them with the batch's offsets, in the same version.
+A drop is one record in a topic of its own, and the table's events are in others, so no task sees both. So is a rename,
+which leaves the name as a drop does. The driver finds them in what the tasks report, and where the table has events in
+the same batch, the batch runs once more with the drops known. Then it records them with the batch's offsets, in the
+same version.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from dataclasses import replace
 import msgspec
 
 from connectors.debezium.schema import SourceTable
-from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.landing_zone.ledger.adopted import NOT_ADOPTED
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.lost import UNPROVEN
@@ -28,11 +28,19 @@ from connectors.landing_zone.ledger.state import (
 from streaming.driver.assemble import NAME_COLLISION
 from streaming.driver.publishing import ZONE_REASON
 from streaming.driver.resuming import Resume, stopped
-from streaming.landing.source_drop import drop_of, has_landed_behind, place
+from streaming.driver.source_changes import changes_by_source
+from streaming.landing.source_drop import (
+    TAKEN_REMEDY,
+    drop_of,
+    has_landed_behind,
+    made_again_text,
+    place,
+    taken_text,
+)
 from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnTruncate, TableMode
-from streaming.sources import Source, source_of, source_text, sources_of
+from streaming.sources import Source
 from streaming.task.results import Results
 
 Drops = Mapping[Source, Dropped]
@@ -40,8 +48,8 @@ Drops = Mapping[Source, Dropped]
 _ONLY_BY_A_PERSON = (NAME_COLLISION, StopReason.TOPIC_RECREATED, UNPROVEN, NOT_ADOPTED)
 _AT_REST = (TableStatus.LOADING, TableStatus.STREAMING, TableStatus.PARKED)
 _TOLD_BY_TOPIC = (
-    "the source dropped the table and made it again, which the schema-change topic told only after events of the new "
-    "table had landed"
+    "which the schema-change topic told only after events of the new table had landed, so mirrored rows may be of the "
+    "table that is gone"
 )
 
 
@@ -58,12 +66,12 @@ def drops_in(results: Results, state: LedgerState) -> Drops:
     tables |= {table.source: table for table in state.tables.values()}
     recorded = {table.source: table for table in state.tables.values()}
     found: dict[Source, Dropped] = {}
-    for source, changes in _changes(results).items():
+    for source, changes in changes_by_source(results).items():
         table = tables.get(source)
         dropped = None if table is None or table.sources else drop_of(table, changes)
         if dropped is not None:
             late = source in recorded and has_landed_behind(recorded[source], dropped)
-            found[source] = msgspec.structs.replace(dropped, back=late)
+            found[source] = msgspec.structs.replace(dropped, back=late or dropped.back)
     return found
 
 
@@ -91,50 +99,23 @@ def with_drop(
     before: LedgerState,
     planned: Mapping[str, PlannedTopic],
     job: JobOptions,
-    told: str = _TOLD_BY_TOPIC,
+    told: str = "",
 ) -> TableState:
     """The table after it was dropped at the source, as its policies say.
 
     Args:
         before: what the ledger knows before the batch, or now between two batches; planned: the batch's ranges.
-        told: of a drop that is ``back`` already, what shows it how late; for people.
+        told: of a drop that is ``back`` already, what the mirrored rows are by that; for people.
     """
     options = job.options_for(SourceTable(*table.source))
     resume = _beginning_anew(table, before, planned)
     if dropped.back:
+        told = told or f"{made_again_text(dropped)}, {_TOLD_BY_TOPIC}"
         return _told_late(table, dropped, options, resume, told)
+    if dropped.taken_by:
+        # Its rows are another table's from here on, be there events of that one or not.
+        return _told_late(table, msgspec.structs.replace(dropped, back=True), options, resume, taken_text(dropped))
     return _dropped(table, dropped, options, resume)
-
-
-def change_notes(results: Results, before: LedgerState) -> list[str]:
-    """What the batch's schema-change records are worth telling a person."""
-    known = {source for table in before.tables.values() for source in sources_of(table)}
-    notes: list[str] = []
-    for source, changes in _changes(results).items():
-        kinds = {change.kind for change in changes}
-        table = source_text(source)
-        if source in known:
-            notes += [
-                f"{table}: dropped at the source: {change.statement}"
-                for change in changes
-                if change.kind is TableChangeKind.DROP
-            ]
-        elif TableChangeKind.ALTER in kinds and TableChangeKind.CREATE not in kinds:
-            statement = next(change.statement for change in changes if change.kind is TableChangeKind.ALTER)
-            notes.append(
-                f"{table}: altered at the source without having landed before: {statement} - if a table was renamed to "
-                "it, its rows from before are in the old table's mirror only, which gets no more changes; "
-                "`cdc-bridge resync CONFIG TABLE` fills the new one"
-            )
-    return notes
-
-
-def _changes(results: Results) -> dict[Source, list[TableChange]]:
-    changes: dict[Source, list[TableChange]] = {}
-    for partition in results.partitions:
-        for change in partition.table_changes:
-            changes.setdefault(source_of(change.table), []).append(change)
-    return changes
 
 
 def _beginning_anew(table: TableState, before: LedgerState, planned: Mapping[str, PlannedTopic]) -> Resume:
@@ -164,9 +145,11 @@ def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume:
     told = table.dropped
     if told is None or (told.epoch, told.position) != (dropped.epoch, dropped.position):
         told = dropped
+    elif told.generation == dropped.generation:
+        told = msgspec.structs.replace(told, renamed=dropped.renamed)
     table = msgspec.structs.replace(table, dropped=told)
     follows = options.on_drop is OnDrop.DROP and not told.back and table.sequence > 0 and _may_stop(table)
-    if not follows or _stands_for_its_own_reason(table):
+    if not follows or told.renamed or _stands_for_its_own_reason(table):
         return table
     return stopped(
         table,
@@ -213,8 +196,8 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
         table,
         resume,
         reason="recreated",
-        message=f"{told}, so mirrored rows may be of the table that is gone",
-        remedy="`cdc-bridge resync CONFIG TABLE`; or, if the rows may stay, `cdc-bridge resume CONFIG TABLE`",
+        message=told,
+        remedy=TAKEN_REMEDY,
         rebuild=RebuildKind.SNAPSHOT if any(place(dropped)) and _rebuilt_when_told_late(table, options) else None,
     )
 

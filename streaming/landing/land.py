@@ -19,7 +19,7 @@ from connectors.landing_zone.storage.protocol import Storage
 from streaming.landing.feeding import FeedingSources
 from streaming.landing.rows import OrderedRows
 from streaming.landing.snapshots import Streamed
-from streaming.landing.source_drop import count_before, recreated_stop
+from streaming.landing.source_drop import count_before, made_again_text, recreated_stop
 from streaming.landing.standing import StandStill
 from streaming.landing.steps import Step, Steps
 from streaming.landing.stops.columns import format_stop
@@ -133,10 +133,10 @@ class TableLander:
     def _add_recreated(self, events: OrderedRows) -> None:
         """Events from behind the place where the source dropped the table: the policies decide what they are."""
         if self._writer.has_landed and not self._history and not self._standing.is_parked:
-            if stop := recreated_stop(events, self._options):
+            if stop := recreated_stop(events, self._options, self._dropped):
                 self._park(events, 0, stop)
                 return
-            self._writer.taint("the source dropped the table and made it again; the rows from before stay")
+            self._writer.taint(f"{made_again_text(self._dropped)}; the rows from before stay")
         if self._dropped is not None and not self._standing.is_parked:
             self._dropped = msgspec.structs.replace(self._dropped, back=True)
         self._add(events)

@@ -1,8 +1,9 @@
-"""Where a table was dropped at the source, and what its events from behind it are: those of another table.
+"""Where a table was dropped or renamed at the source, and what its events from behind it are: those of another table.
 
 A ``DROP TABLE`` has a place in the source's log, and so has every event. Events up to it are about the table that is
 gone; events behind it show that a table of that name was made again, of which no row of the old one is part. That is
-what a truncate means, too, so the same policy decides.
+what a truncate means, too, so the same policy decides. A name is left in the same way by a rename; and a table that is
+renamed to a mirrored one's name (a swap, a copy that takes the original's place) is another one from there on.
 
 A schema-change topic tells a drop's place as it tells the events' (``by_lsn`` is not set): the whole positions compare.
 Where PostgreSQL's catalog has shown it, the events' own LSNs do (ADR 18).
@@ -24,31 +25,71 @@ from streaming.landing.stops.stop import Stop
 from streaming.landing.stops.truncates import truncate_rebuild
 from streaming.plan import TableOptions
 from streaming.policies import OnDrop, OnTruncate
+from streaming.sources import source_of, source_text
+
+TAKEN_REMEDY = "`cdc-bridge resync CONFIG TABLE`; or, if the rows may stay, `cdc-bridge resume CONFIG TABLE`"
+
+_LEAVES = (TableChangeKind.DROP, TableChangeKind.RENAME)
+"""Changes behind which nobody has the table's name."""
 
 NOWHERE = (0, 0, 0)
 """Before the first position."""
 
 
 def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None:
-    """The latest drop among the table's changes; None when there is none, or it is known, or older than the table.
+    """Where the table ended last, by its changes; None when it did not, or that is known, or older than the table.
 
     Args:
         table: as the ledger knows it.
+        changes: in the order of the log.
     """
     epoch = reached(table)[0]
-    drops = [change for change in changes if change.kind is TableChangeKind.DROP and any(change.position)]
-    if not drops:
+    left = [change for change in changes if change.kind in _LEAVES and any(change.position)]
+    taken = [change for change in changes if _takes(change, table)]
+    if not left and not taken:
         return None
-    last = max(drops, key=lambda change: change.position)
-    high, low = last.position
-    position = f"{high:016x}{low:016x}"
+    last = max([*left, *taken], key=lambda change: change.position)
+    position = position_text(last)
     known = table.dropped
+    unreturned = known if known is not None and not known.back and known.generation == table.generation else None
+    renamed = other_name(left[-1]) if left else "" if unreturned is None else unreturned.renamed
+    taken_by = other_name(taken[-1]) if taken and taken[-1].position == last.position else ""
+    if known is not None and (epoch, position, table.generation) == (known.epoch, known.position, known.generation):
+        # A statement's records are apart where a batch ended between them.
+        whole = replace(known, renamed=known.renamed or renamed, taken_by=known.taken_by or taken_by)
+        return None if whole == known else whole
     if known is not None and (epoch, position) <= (known.epoch, known.position):
         return None
     if table.loaded >= position:
         # The snapshot that loaded the table was made after it: what was dropped was never mirrored.
         return None
-    return Dropped(epoch, position, table.generation, last.source_ms)
+    return Dropped(epoch, position, table.generation, last.source_ms, renamed=renamed, taken_by=taken_by)
+
+
+def other_name(change: TableChange) -> str:
+    """The other name of a rename, for people; empty for any other change."""
+    return "" if change.other is None else source_text(source_of(change.other))
+
+
+def position_text(change: TableChange) -> str:
+    """The change's position as two hexadecimal words."""
+    high, low = change.position
+    return f"{high:016x}{low:016x}"
+
+
+def _takes(change: TableChange, table: TableState) -> bool:
+    """Whether another table got the name of this one, of which rows from before have landed.
+
+    A table that begins under a name that it was given has landed nothing from before that; a snapshot that was made
+    behind it may have loaded it.
+    """
+    if change.kind is not TableChangeKind.ALTER or change.other is None or not any(change.position):
+        return False
+    if not table.sequence:
+        return False
+    begun = [start.position for start in table.run_starts.values()]
+    # Of a run that sent an event without position nothing is known.
+    return bool(table.loaded) or not all(begun) or min(begun, default="") <= position_text(change)
 
 
 def drop_seen(table: TableState, lsn: int, seen_ms: int) -> Dropped:
@@ -131,9 +172,13 @@ def _is_behind(positions: UInt64s, dropped: Dropped) -> Bools:
     return lows > low if dropped.by_lsn else (highs > high) | ((highs == high) & (lows > low))
 
 
-def recreated_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
+def recreated_stop(events: OrderedRows, options: TableOptions, dropped: Dropped | None) -> Stop | None:
     """The stop at the first event, which is the first of the table that was made again; None to go on regardless."""
-    if options.on_drop is OnDrop.DROP:
+    if dropped is not None and dropped.taken_by and options.on_truncate is not OnTruncate.IGNORE:
+        rebuild = RebuildKind.SNAPSHOT if options.on_truncate is OnTruncate.REBUILD else None
+        return Stop.at(events, 0, "recreated", taken_text(dropped), TAKEN_REMEDY, rebuild)
+    renamed = dropped is not None and bool(dropped.renamed or dropped.taken_by)
+    if options.on_drop is OnDrop.DROP and not renamed:
         return Stop.at(
             events,
             0,
@@ -148,8 +193,24 @@ def recreated_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
         events,
         0,
         "recreated",
-        "the source dropped the table and made it again, so the mirrored rows from before are of a table that is gone",
+        f"{made_again_text(dropped)}, so the mirrored rows from before are of a table that is gone",
         "`cdc-bridge resync CONFIG TABLE`; or set policies.on_truncate to ignore, if the rows may stay, and "
         "`cdc-bridge resume CONFIG TABLE`",
         truncate_rebuild(options),
+    )
+
+
+def made_again_text(dropped: Dropped | None) -> str:
+    """What has happened before events of another table come, for people."""
+    if dropped is not None and dropped.renamed:
+        return f"the source renamed the table to {dropped.renamed} and made another one of its name"
+    return "the source dropped the table and made it again"
+
+
+def taken_text(dropped: Dropped) -> str:
+    """That another table has the name, for people."""
+    before = f"this one, which is {dropped.renamed} now," if dropped.renamed else "this one"
+    return (
+        f"the source renamed {dropped.taken_by} to the table's name in place of {before} so mirrored rows may be of "
+        "the table that had the name before"
     )

@@ -12,14 +12,15 @@ from streaming.landing.source_drop import drop_nowhere, drop_seen, has_positions
 from streaming.lifecycle.catalog_look import Finding, Gone, Renamed, Replaced, Seen
 from streaming.lifecycle.generations import UNDER_WAY
 from streaming.plan import JobOptions
+from streaming.renamed import rename_note
 
 TOLD_BY_CATALOG = (
     "another table has the name at the source by now (made again, or renamed), which its catalog has shown only after "
-    "that"
+    "that, so mirrored rows may be of the table that is gone"
 )
 TOLD_WITHOUT_POSITIONS = (
     "the source has dropped the table, as its catalog shows, and its events have no log positions to tell them from "
-    "those of a later table of its name"
+    "those of a later table of its name, so mirrored rows may be of the table that is gone"
 )
 
 
@@ -82,11 +83,7 @@ def note_of(finding: Finding, table: TableState) -> str | None:
             back = table.relation is not None and not is_elsewhere(finding, table)
             return "has its name at the source again" if back else None
         case Renamed():
-            return (
-                f"renamed to {finding.relation.renamed} at the source: its mirror stays as it is and gets no "
-                "more changes; the rows that change from now on land under the new name; "
-                "`cdc-bridge resync CONFIG TABLE` fills that table"
-            )
+            return rename_note(finding.relation.renamed)
         case Gone():
             return "dropped at the source, as its catalog shows"
         case Replaced():

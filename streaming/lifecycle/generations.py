@@ -261,6 +261,7 @@ def _next_generation(table: TableState) -> TableState:
         first_position="",
         truncated="",
         gone=(),
+        renamed_columns=None,
         ignored_values=0,
         history=False,
         key_forms=(),

@@ -46,6 +46,7 @@ from streaming.lifecycle.generations import (
 from streaming.lifecycle.stopping import StopReason, stop_table
 from streaming.plan import JobOptions
 from streaming.policies import OnDrop
+from streaming.renamed import renamed_to
 
 _log = logging.getLogger(__name__)
 
@@ -277,7 +278,7 @@ class Rebuilding:
         A drop changes nothing in a table that is under way (:func:`streaming.driver.dropping.record_drops`).
         """
         on_drop = self._job.options_for(SourceTable(*table.source)).on_drop
-        if on_drop is not OnDrop.DROP or not gone_meanwhile(table):
+        if on_drop is not OnDrop.DROP or not gone_meanwhile(table) or renamed_to(table):
             return False
         _log.warning("%s: the source has dropped it while it was rebuilt, and its mirror is dropped with it", name)
         self.begin(name, RebuildKind.KAFKA, DROPPED)

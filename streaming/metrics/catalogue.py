@@ -86,7 +86,8 @@ SCHEMA_CHANGES = Metric(
     "bridge_schema_changes_total",
     Kind.COUNTER,
     Unit.CHANGES,
-    "Changes of tables' columns: added, replaced, type_changed, key_changed, and so on; followed, or parked at.",
+    "Changes of tables and their columns: column_added, column_renamed, table_renamed, type_changed, key_changed, and "
+    "so on; followed, or parked at.",
     ("kind", "action"),
 )
 PARKS = Metric("bridge_parks_total", Kind.COUNTER, Unit.TIMES, "Tables that came to stand still.", ("reason",))

@@ -24,6 +24,7 @@ from streaming.metrics.catalogue import METRICS
 from streaming.metrics.metric import Kind, Metric
 from streaming.metrics.mirrored import PublishTimes
 from streaming.metrics.tallies import Tallies
+from streaming.renamed import renamed_columns, renamed_to
 from streaming.task.bad_records import LEFT_OUT_LATE
 
 UNMARKED = "none"
@@ -32,6 +33,7 @@ UNMARKED = "none"
 CHANGES_THAT_PARK = frozenset({"type_changed", "key_changed", "missing_key", "dropped", "recreated"})
 """Reasons of tables that stand still because of a change of their columns, their key, or the table itself."""
 
+TABLE_RENAMED, COLUMN_RENAMED = "table_renamed", "column_renamed"
 FOLLOWED, PARKED = "followed", "parked"
 _CONFLICTS = (FencedError, SequenceConflictError, LedgerBehindError, LedgerCorruptError, ZoneOwnedError)
 
@@ -54,17 +56,22 @@ class LandingFeed:
         self._now_ms = now_ms
         self._histograms = {metric: _histogram(metric, registry) for metric in METRICS if metric.kind is Kind.HISTOGRAM}
         self._parked: frozenset[str] | None = None
+        self._renamed: frozenset[tuple[str, str, str]] = frozenset()
         self.times = PublishTimes()
         self.source_seconds: dict[str, float] = {}
         self.last_success_ms = 0
 
     def on_state(self, state: LedgerState) -> None:
-        """Count the tables that have come to stand still since the last call; the first call only takes note."""
+        """Count what stands still or has been renamed since the last call; the first call only takes note."""
         parked = {name: table.parked for name, table in state.tables.items() if table.parked is not None}
+        renamed = _renamed(state)
         if self._parked is not None:
             for name in parked.keys() - self._parked:
                 self._count_stop(parked[name])
-        self._parked = frozenset(parked)
+            for _, old, _ in renamed - self._renamed:
+                kind = COLUMN_RENAMED if old else TABLE_RENAMED
+                self._tallies.add(catalogue.SCHEMA_CHANGES, 1, kind, FOLLOWED)
+        self._parked, self._renamed = frozenset(parked), renamed
 
     def on_batch(self, report: BatchReport, state: LedgerState | None) -> None:
         """Count a micro-batch or a chunk of a catch-up; ``state`` is the ledger's after it."""
@@ -160,6 +167,13 @@ class LandingFeed:
 
 def _histogram(metric: Metric, registry: CollectorRegistry) -> Histogram:
     return Histogram(metric.name, metric.help, metric.labels, buckets=metric.buckets, registry=registry)
+
+
+def _renamed(state: LedgerState) -> frozenset[tuple[str, str, str]]:
+    """Tables, and columns of tables, with the name that each has by now: table, column (empty for none), new name."""
+    tables = {(name, "", renamed_to(table)) for name, table in state.tables.items() if renamed_to(table)}
+    columns = {(name, *pair) for name, table in state.tables.items() for pair in renamed_columns(table).items()}
+    return frozenset(tables | columns)
 
 
 def _code(error: BridgeError) -> str:

@@ -25,12 +25,12 @@ from connectors.source_database.replication import DEFAULT_SLOT, reach_of
 from connectors.source_database.snapshot import snapshot
 from streaming.job_options import job_options
 from streaming.kafka_options import kafka_config
-from streaming.landing.marking import leaves_events_out
 from streaming.landing.own_columns import landed_own
 from streaming.plan import JobOptions
 from streaming.policies import TableMode
 from streaming.reconciling.columns import plan_columns
 from streaming.reconciling.coverage import Watch, standing_still
+from streaming.reconciling.left_out_operations import unless_left_out
 from streaming.reconciling.never_landed import never_landed
 from streaming.reconciling.outcome import TableOutcome, Verdict
 from streaming.reconciling.table import Limits, Sides, Steps, TableComparison
@@ -187,10 +187,9 @@ def _table(work: Reconciliation, name: str, head: LedgerState, source: DatabaseT
             left_out=plan.left_out,
         )
     outcome = TableComparison(work.sides, name, state, source, plan, work.limits, steps).run()
-    notes = [*_notes(state)]
-    if leaves_events_out(work.job.decode, SourceTable(*state.source)):
-        notes.append("the settings leave some of its operations out, and what those did is a difference")
-    return replace(outcome, notes=tuple(notes))
+    decoding = work.job.decode.rules.decoding_for(SourceTable(*state.source))
+    left_out = frozenset() if decoding is None else frozenset(decoding.excluded_operations)
+    return unless_left_out(replace(outcome, notes=tuple(_notes(state))), left_out, keyed=bool(pinned.key_columns))
 
 
 def _flag(pinned: PinnedSchema, names: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState, Parked, TableState, TableStatus
 from streaming.doubt import MAYBE_STALE, MAYBE_STALE_REMEDY, is_doubtful
 from streaming.landing.carry import table_high_water
+from streaming.renamed import renamed_columns, renamed_to
 from streaming.reporting.parked import parked_values
 from streaming.wording import position_text
 
@@ -25,6 +26,8 @@ class TableReport:
         lag_offsets: offsets between what has landed and Kafka's ends, over all topics that feed it; for a parked table
             from where it stopped. None when Kafka did not answer.
         dropped: the source dropped the table, and no event has come since that shows it again.
+        renamed: the name that the table has at the source by now; empty for its own.
+        renamed_columns: the name that columns have there by now, by the one under which rows have landed.
         doubtful: it may keep rows that the source has not, see :mod:`streaming.doubt`.
         lag_seconds: how long ago the newest landed change was made, or 0 when nothing waits; None when unknown.
     """
@@ -42,6 +45,8 @@ class TableReport:
     late: int
     dead_letters: int
     dropped: bool
+    renamed: str
+    renamed_columns: Mapping[str, str]
     doubtful: bool
     parked: Parked | None
 
@@ -61,6 +66,8 @@ class TableReport:
             "late": self.late,
             "dead_letters": self.dead_letters,
             "dropped": self.dropped,
+            "renamed": self.renamed or None,
+            "renamed_columns": dict(self.renamed_columns),
             "doubt": {"message": MAYBE_STALE, "remedy": MAYBE_STALE_REMEDY} if self.doubtful else None,
             "parked": None if self.parked is None else parked_values(self.parked),
         }
@@ -139,6 +146,8 @@ def _table(
     elif offsets is not None and table.source_ms:
         seconds = max(0.0, (now_ms - table.source_ms) / 1000)
     high = table_high_water(table)
+    renamed = renamed_to(table)
+    dropped = table.dropped
     return TableReport(
         name=name,
         status=table.status,
@@ -152,7 +161,9 @@ def _table(
         lag_seconds=seconds,
         late=table.late,
         dead_letters=table.dead_letters,
-        dropped=table.dropped is not None and table.dropped.generation == table.generation and not table.dropped.back,
+        dropped=dropped is not None and dropped.generation == table.generation and not (dropped.back or renamed),
+        renamed=renamed,
+        renamed_columns=renamed_columns(table),
         doubtful=is_doubtful(table),
         parked=table.parked,
     )

@@ -18,6 +18,8 @@ from streaming.doubt import MAYBE_STALE, MAYBE_STALE_REMEDY
 from streaming.kafka_options import kafka_config, subscription
 from streaming.mirroring.look import look, mirroring_source
 from streaming.mirroring.view import MirroredTable, MirroringView
+from streaming.printable import one_line
+from streaming.renamed import columns_text
 from streaming.reporting.mirroring_view import mirroring_values, show_mirroring, show_trouble, table_text
 from streaming.reporting.rows_view import landed_text
 from streaming.reporting.status import StatusReport, TableReport, status_of
@@ -148,9 +150,14 @@ def _table_text(table: TableReport, mirrored: MirroredTable | None) -> Text:
     text = Text.assemble((table.name, "bold"), "  ", standing, f"  behind: {_behind_text(table)}")
     if table.dropped:
         text.append("  dropped at the source", style="yellow")
+    if table.renamed:
+        text.append(f"  renamed to {one_line(table.renamed)} at the source", style="yellow")
     text.append(f"\n  {file}: {landed_text(table.rows)}" if table.rows else f"\n  {file}")
     if newest:
         text.append(f"\n  {', '.join(newest)}")
+    if table.renamed_columns:
+        columns = one_line(columns_text(table.renamed_columns))
+        text.append(f"\n  columns renamed at the source: {columns}", style="yellow")
     taken_in = "" if mirrored is None else table_text(mirrored)
     return text.append(f"\n  mirrored: {taken_in}") if taken_in else text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from connectors.source_database.altered_columns import text_columns
 from connectors.source_database.catalog import DatabaseTable, SourceColumn, columns_of
 from connectors.source_database.column_types import ColumnType, SourceType
 from connectors.source_database.database import SourceDatabase
@@ -218,3 +219,17 @@ def test_mariadb_tells_of_its_binary_log(rig: Rig) -> None:
     assert log.server_id > 0
     assert (log.compressed, unreadable_columns(database)) == (False, UnreadableColumns())
     assert BinlogReach(database).acknowledged() is None
+
+
+def test_columns_of_text_are_known_with_their_length(rig: Rig) -> None:
+    for db in (rig.postgres(), rig.mariadb()):
+        db.execute(
+            "CREATE TABLE texts (id int, free text, short varchar(9), fixed char(4), number numeric(9), day date)"
+        )
+        table = DatabaseTable(db.schema, "texts")
+        found = text_columns(opened(db), [table, DatabaseTable(db.schema, "none")])
+        assert [column.name for column in found[table]] == ["free", "short", "fixed"]
+        assert [column.longest for column in found[table]][1:] == [9, 4]
+        assert list(found) == [table]
+        longest = found[table][0].longest
+        assert longest is None or longest == 65_535, "MariaDB gives bytes"

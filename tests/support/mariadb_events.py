@@ -92,8 +92,21 @@ def source(table: str | None, pos: int, snapshot: str = "false") -> dict[str, An
     }
 
 
-def ddl(statement: str, *changes: tuple[str, str], pos: int, snapshot: str = "false", topic: str = PREFIX) -> Record:
-    """A record of the schema-change topic; ``changes`` are pairs of type and table, as in ``("DROP", "orders")``."""
+def ddl(
+    statement: str,
+    *changes: tuple[str, str],
+    pos: int,
+    columns: tuple[str, ...] = (),
+    snapshot: str = "false",
+    topic: str = PREFIX,
+) -> Record:
+    """A record of the schema-change topic.
+
+    Args:
+        changes: pairs of type and table, as in ``("DROP", "orders")``.
+        columns: the tables' after the statement.
+    """
+    table_after = {"columns": [{"name": name} for name in columns]}
     value = {
         "source": source(",".join(table for _, table in changes) or None, pos, snapshot),
         "ts_ms": 1_700_000_000_000 + pos,
@@ -101,7 +114,7 @@ def ddl(statement: str, *changes: tuple[str, str], pos: int, snapshot: str = "fa
         "schemaName": None,
         "ddl": statement,
         "tableChanges": [
-            {"type": kind, "id": f'"shop"."{table}"', "table": None if kind == "DROP" else {"columns": []}}
+            {"type": kind, "id": f'"shop"."{table}"', "table": None if kind == "DROP" else table_after}
             for kind, table in changes
         ],
     }

@@ -146,7 +146,9 @@ class Relation(msgspec.Struct, frozen=True):
 
 
 class Dropped(msgspec.Struct, frozen=True):
-    """The latest ``DROP TABLE`` that the source's schema-change topic has told of, or that its catalog has shown.
+    """Where the source's table ended: dropped, renamed, or its name taken by another one.
+
+    It is the latest such change that the source's schema-change topic has told of, or its catalog has shown.
 
     Attributes:
         epoch, position: where in the source's log, the position as two hexadecimal words; whatever the table's events
@@ -157,6 +159,9 @@ class Dropped(msgspec.Struct, frozen=True):
         by_lsn: the catalog has shown it (PostgreSQL). Then the second words of positions alone, the events' own LSNs,
             tell what lies behind it: the first one is where the commit before ended, which may lie before the drop. One
             that is ``back`` from the beginning may lie behind events of the table that is back, too.
+        renamed: the name that the table got there, where it was renamed and not dropped (schema-change topic).
+        taken_by: the name before of the table that was given this one's name there: it brought rows that no event of
+            this name says.
     """
 
     epoch: int
@@ -165,6 +170,22 @@ class Dropped(msgspec.Struct, frozen=True):
     source_ms: int = 0
     back: bool = False
     by_lsn: bool = False
+    renamed: str = ""
+    taken_by: str = ""
+
+
+class RenamedColumns(msgspec.Struct, frozen=True):
+    """The columns that the source has renamed since this generation began, as its schema-change topic tells.
+
+    Attributes:
+        epoch, position: of the latest rename in the source's log, the position as two hexadecimal words; what is sent
+            again lies up to there.
+        columns: the name that each has by now, by the one under which rows have landed.
+    """
+
+    epoch: int
+    position: str
+    columns: dict[str, str]
 
 
 class TableState(msgspec.Struct, frozen=True):
@@ -198,7 +219,8 @@ class TableState(msgspec.Struct, frozen=True):
             was an initial one: rows that the source has not may be left behind it; 0 for none, and settled once
             :attr:`heard_ms` is not before it.
         gone: source columns that have landed and that the newest rows do not have any more.
-        dropped: the table was dropped at the source.
+        dropped: the table was dropped or renamed at the source, or another one has got its name.
+        renamed_columns: None for none.
         relation: what the source's catalog calls the table; None until it has been seen there, and for a database
             that is not looked into.
         ignored_values: values that landed as NULL because their column does not follow a changed type.
@@ -239,6 +261,7 @@ class TableState(msgspec.Struct, frozen=True):
     doubt_ms: int = 0
     gone: tuple[str, ...] = ()
     dropped: Dropped | None = None
+    renamed_columns: RenamedColumns | None = None
     relation: Relation | None = None
     ignored_values: int = 0
     sources: tuple[tuple[str, str | None, str], ...] = ()

@@ -44,11 +44,68 @@ def test_tables_are_named_as_their_rows_name_them(connector: str, identifier: st
     assert found.table == table
 
 
-def test_a_rename_is_an_alter_of_the_new_name() -> None:
-    renamed = {"type": "ALTER", "id": '"shop"."new"', "table": {"columns": []}}
-    assert read_table_changes(value(renamed), "auto") == (
-        change(SourceTable("shop", None, "new"), TableChangeKind.ALTER),
+class TestRenames:
+    """What MariaDB's connector really sends was looked at: ``tests/integration/test_renames_live.py``."""
+
+    def read(self, ddl: str, *tables: str, columns: tuple[str, ...] = (), **more: Any) -> list[tuple[Any, ...]]:
+        """The changes' kinds, tables, other names, columns, and whether they are unread."""
+        after = {"columns": [{"name": name} for name in columns]}
+        told = value(*({"type": "ALTER", "id": table, "table": after} for table in tables), ddl=ddl) | more
+        names = [(change.table, change.other) for change in read_table_changes(told, "auto")]
+        texts = [tuple(None if one is None else f"{one.database}.{one.name}" for one in pair) for pair in names]
+        found = read_table_changes(told, "auto")
+        return [(change.kind, *pair, change.columns, change.unread) for change, pair in zip(found, texts, strict=True)]
+
+    @pytest.mark.parametrize(
+        ("statement", "old"),
+        [
+            ("RENAME TABLE old TO new", "shop.old"),
+            ("ALTER TABLE old RENAME TO new", "shop.old"),
+            ("RENAME TABLE mall.old TO shop.new", "mall.old"),
+            ("RENAME TABLE mall.old TO new", "mall.old"),
+            ("RENAME TABLE Old TO NEW", "shop.old"),
+        ],
     )
+    def test_the_old_name_is_the_statements_and_the_new_one_debeziums(self, statement: str, old: str) -> None:
+        assert self.read(statement, '"shop"."new"') == [
+            (TableChangeKind.RENAME, old, "shop.new", (), False),
+            (TableChangeKind.ALTER, "shop.new", old, (), False),
+        ]
+
+    def test_the_first_name_of_two_in_one_statement_is_the_statements_alone(self) -> None:
+        assert self.read("RENAME TABLE old TO spare") == [(TableChangeKind.RENAME, "shop.old", "shop.spare", (), False)]
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "RENAME TABLE old TO another",
+            "RENAME TABLE old TO shop.new",
+            "RENAME TABLE a TO new, b TO c",
+            "RENAME TABLE old WAIT 5 TO new",
+            "ALTER TABLE another CHANGE a b int",
+            "ALTER TABLE new CHANGE a b int",
+        ],
+    )
+    def test_what_does_not_agree_or_is_left_open_is_no_rename(self, statement: str) -> None:
+        assert self.read(statement, '"shop"."new"', columns=("a",)) == [
+            (TableChangeKind.ALTER, "shop.new", None, (), True)
+        ]
+
+    def test_columns_are_renamed_where_debezium_knows_the_new_ones(self) -> None:
+        statement = "ALTER TABLE orders CHANGE name title text, RENAME COLUMN a TO b, MODIFY c int"
+        assert self.read(statement, '"shop"."orders"', columns=("title", "b", "c")) == [
+            (TableChangeKind.ALTER, "shop.orders", None, (("name", "title"), ("a", "b")), False)
+        ]
+
+    def test_a_statement_of_other_connectors_is_not_read(self) -> None:
+        found = read_table_changes(
+            value({"type": "ALTER", "id": '"S"."NEW"'}, ddl="ALTER TABLE OLD RENAME TO NEW"), "oracle"
+        )
+        assert [change.other for change in found] == [None]
+
+    def test_a_table_that_is_created_or_dropped_is_not_renamed(self) -> None:
+        made = value({"type": "CREATE", "id": '"shop"."a"'}, ddl="CREATE TABLE a (`change` int)")
+        assert [(change.other, change.unread) for change in read_table_changes(made, "auto")] == [(None, False)]
 
 
 def test_what_a_snapshot_writes_says_nothing_about_what_happened() -> None:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
 
 from connectors.errors import Transient
 from connectors.landing_zone.errors import FencedError
+from connectors.landing_zone.ledger.state import Dropped, Relation, RenamedColumns
 from streaming.driver.batch import BatchReport
 from streaming.driver.stages import BatchFigures, Stage, Stages
 from streaming.metrics import catalogue
@@ -132,6 +134,24 @@ class TestFeed:
         }
         assert fed.counted(catalogue.LEDGER_CONFLICTS) == {("sequence_conflict",): 1}
         assert fed.counted(catalogue.SCHEMA_CHANGES) == {("type_changed", "parked"): 1}
+
+    def test_renamed_tables_and_columns_are_counted_once_whoever_has_told(self) -> None:
+        fed = Fed()
+        gone = Dropped(0, "0" * 32, 1, renamed="shop.b")
+        before = ledger(table("users", relation=Relation("7", 1, "public.clients")))
+        after = ledger(
+            table("users", relation=Relation("7", 1, "public.clients")),
+            table("carts", relation=Relation("7", 2, "public.baskets")),
+            table("orders", dropped=gone),
+            table("back", dropped=msgspec.structs.replace(gone, back=True)),
+            table("lines", renamed_columns=RenamedColumns(0, "0" * 32, {"a": "b", "c": "d"})),
+        )
+        for state in (before, after, after):
+            fed.feed.on_state(state)
+        assert fed.counted(catalogue.SCHEMA_CHANGES) == {
+            ("table_renamed", "followed"): 2,
+            ("column_renamed", "followed"): 2,
+        }
 
     def test_failures_by_kind_and_a_fence_as_a_conflict(self) -> None:
         fed = Fed()

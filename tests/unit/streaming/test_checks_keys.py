@@ -9,7 +9,7 @@ import pytest
 from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.location import DatabaseKind
 from streaming.checks.captured import Captured
-from streaming.checks.keys import check_keys, check_unkeyed
+from streaming.checks.keys import check_keys, check_lost_keys, check_unkeyed
 from tests.unit.streaming.checked import found
 
 ORDERS = DatabaseTable("public", "orders")
@@ -89,3 +89,22 @@ class TestTablesWithoutKey:
     def test_the_connector_may_give_it_a_key(self, columns: str, verdicts: list[str]) -> None:
         checks = check_unkeyed({ORDERS}, [self.PARKING], {"message.key.columns": columns})
         assert [check.verdict.value for check in checks] == verdicts
+
+
+class TestLostKeys:
+    LANDED = replace(CAPTURED, keys=("id",))
+
+    def test_a_key_that_has_gone_since_the_table_landed_is_told(self) -> None:
+        [check] = check_lost_keys({ORDERS}, [self.LANDED], {})
+        assert (check.subject, check.verdict.value) == ("table public.orders", "warning")
+        assert check.detail == (
+            "has landed with the key id, and has no primary key at the source any more: its next records have no key, "
+            "so it parks; with policies.on_missing_key append and policies.on_key_change rebuild, a snapshot fills it "
+            "anew, without a key"
+        )
+        assert check.remedy == "give it its primary key back; or declare the key columns (tables.overrides[].keys)"
+
+    def test_one_that_is_there_or_given_or_never_was_is_not(self) -> None:
+        assert list(check_lost_keys(set(), [self.LANDED], {})) == []
+        assert list(check_lost_keys({ORDERS}, [CAPTURED], {})) == []
+        assert list(check_lost_keys({ORDERS}, [self.LANDED], {"message.key.columns": "public.orders:id"})) == []

@@ -9,7 +9,7 @@ from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.checks import Check, Verdict
-from streaming.checks.records import describe_records
+from streaming.checks.records import Sample, describe_records
 from streaming.demo.workload import Record
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnMissingKey
@@ -23,13 +23,20 @@ KEYLESS = Table(TOPIC, key=())
 
 class TestRecords:
     def described(
-        self, folder: Path, *records: Record, partitions: int = 1, state: LedgerState = EMPTY, **options: Any
+        self,
+        folder: Path,
+        *records: Record,
+        partitions: int = 1,
+        older: int = 0,
+        state: LedgerState = EMPTY,
+        **options: Any,
     ) -> list[Check]:
         chosen: JobOptions = job(folder, **options)
         decoder = Decoder(chosen.decode)
         runs = partition_runs([raw_batch((record, offset) for offset, record in enumerate(records))])
         decoded: list[Decoded] = [decoder.decode(run) for run in runs]
-        return list(describe_records(TOPIC, partitions, decoded, chosen, state))
+        looked = Sample(partitions, min(partitions, 4), older + len(records), len(records))
+        return list(describe_records(TOPIC, looked, decoded, chosen, state))
 
     def test_the_newest_are_events_of_known_and_new_tables(self, tmp_path: Path) -> None:
         state = two_batches(tmp_path).ledger.state
@@ -76,6 +83,18 @@ class TestRecords:
         assert check.detail.startswith("the key id=1 of public.orders is in several partitions")
         apart = [ORDERS.create(row(1), 5), ORDERS.at(1).create(row(2), 6)]
         assert verdicts(self.described(tmp_path, *apart, partitions=2)) == [(f"records of {TOPIC}", "ok")]
+
+    def test_how_far_back_keys_were_compared_is_said_where_that_is_not_all(self, tmp_path: Path) -> None:
+        apart = [ORDERS.create(row(1), 5), ORDERS.at(1).create(row(2), 6)]
+        [all_of_it] = self.described(tmp_path, *apart, partitions=2)
+        assert all_of_it.detail == "the newest are events of public.orders (new)"
+        [part] = self.described(tmp_path, *apart, partitions=6, older=5_000)
+        assert part.detail == (
+            "the newest are events of public.orders (new); keys were compared among the newest 2 of 5,002 offsets, in "
+            "4 of 6 partitions: one that was in two partitions before that is not seen"
+        )
+        [one] = self.described(tmp_path, apart[0], older=5_000)
+        assert one.detail == all_of_it.detail, "nothing to compare"
 
     def test_a_topic_without_rows(self, tmp_path: Path) -> None:
         assert said(self.described(tmp_path, ORDERS.tombstone(row(1)))) == [

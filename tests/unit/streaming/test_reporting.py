@@ -67,6 +67,8 @@ class TestStatus:
                     "late": 0,
                     "dead_letters": 0,
                     "dropped": False,
+                    "renamed": None,
+                    "renamed_columns": {},
                     "doubt": None,
                     "parked": None,
                 }

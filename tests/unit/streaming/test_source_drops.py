@@ -1,87 +1,22 @@
-"""Tables that were dropped, made again or renamed at the source, over whole micro-batches."""
+"""Tables that were dropped or made again at the source, over whole micro-batches; renamed ones: test_source_renames."""
 
 from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from rich.console import Console
 
-from connectors.debezium.options import DecodeOptions
 from connectors.landing_zone.ledger.draft import Draft
-from connectors.landing_zone.ledger.state import Dropped, Parked, Rebuild, RebuildKind, TableState, TableStatus
-from connectors.landing_zone.storage.location import StorageLocation
-from streaming.demo.workload import Record
-from streaming.driver.batch import BatchReport
-from streaming.lifecycle.catching_up import CatchUp
+from connectors.landing_zone.ledger.state import Dropped, Parked, Rebuild, RebuildKind, TableStatus
 from streaming.lifecycle.generations import from_kafka
-from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnTruncate, TableMode
 from streaming.reporting.status import status_of
 from streaming.reporting.status_view import Status, show_status
 from tests.support.mariadb_events import MariaTable, ddl
-from tests.support.plain_job import Log, PlainJob
-
-ORDERS, CUSTOMERS = MariaTable(), MariaTable("customers")
-TABLE = "shop.orders"
-TWO_PARTITIONS = {0: 0, 1: 0}
-
-
-def row(key: int, name: str = "a") -> dict[str, Any]:
-    return {"id": key, "name": name}
-
-
-def drop_orders(pos: int) -> Record:
-    return ddl("DROP TABLE `orders`", ("DROP", "orders"), pos=pos)
-
-
-class Shop:
-    """A job over the shop's topics, to which records are given batch by batch."""
-
-    def __init__(self, folder: Path, **options: Any) -> None:
-        self.log = Log()
-        job = JobOptions(
-            fingerprint="test",
-            decode=DecodeOptions(),
-            zone=StorageLocation(f"file://{folder}/zone"),
-            defaults=TableOptions(schema_template="{database}", **options),
-        )
-        self.job = PlainJob(folder, job, self.log)
-
-    def land(self, *records: Record) -> BatchReport:
-        """Land the records as one batch."""
-        return self.job.receive(*records)
-
-    def state(self, table: str = TABLE) -> TableState:
-        return self.job.ledger.state.tables[table]
-
-    def stop(self) -> tuple[str, dict[str, dict[int, int]], RebuildKind | None] | None:
-        """Why the orders stand still, where they go on, and how they are to be rebuilt."""
-        parked = self.state().parked
-        return None if parked is None else (parked.reason, parked.resume, parked.rebuild)
-
-    def empty_folder(self) -> None:
-        """Remove what the mirrored table has."""
-        for path in Path(self.job.job.zone.url.removeprefix("file://"), "shop.schema/orders").iterdir():
-            path.unlink()
-
-    def stand_still(self, status: TableStatus, offset: int, rebuild: Rebuild | None = None) -> None:
-        """Let the orders pass over what comes from this offset on."""
-        parked = Parked("paused", "m", "r", ORDERS.topic, 0, offset, resume={ORDERS.topic: {0: offset}})
-        stopped = msgspec.structs.replace(self.state(), status=status, parked=parked, rebuild=rebuild)
-        self.job.ledger.commit(Draft(tables={TABLE: stopped}))
-
-    def catch_up(self) -> None:
-        """Let the orders land what they passed over."""
-        step = CatchUp(self.job.opened(), self.job.job, self.job.outside(), 1_000, lambda report: None)
-        while step(TABLE):
-            pass
-
-    def keys(self, table: str = TABLE) -> list[int]:
-        return sorted(line["id"] for line in self.job.rows(table))
+from tests.unit.streaming.maria_shop import CUSTOMERS, ORDERS, TABLE, Shop, drop_orders, row
 
 
 class TestDropped:
@@ -370,27 +305,6 @@ class TestMadeAgain:
         assert (shop.stop(), shop.keys()) == (None, [3])
         shop.land(drop_orders(20))
         assert (shop.stop(), shop.keys()) == (None, [3]), "nor is the drop, when it is sent again"
-
-
-class TestRenamed:
-    def test_a_renamed_table_is_a_new_one_and_what_is_known_is_told(self, tmp_path: Path) -> None:
-        shop = Shop(tmp_path)
-        shop.land(ORDERS.read(row(1), 5))
-        renamed = MariaTable("renamed")
-        report = shop.land(
-            ddl("RENAME TABLE orders TO renamed", ("ALTER", "renamed"), pos=20), renamed.update(row(1, "b"), 30)
-        )
-        assert report.notes == (
-            "shop.renamed: altered at the source without having landed before: RENAME TABLE orders TO renamed - if a "
-            "table was renamed to it, its rows from before are in the old table's mirror only, which gets no more "
-            "changes; `cdc-bridge resync CONFIG TABLE` fills the new one",
-        )
-        assert (shop.job.rows(TABLE), shop.job.rows("shop.renamed")) == ([row(1)], [row(1, "b")])
-
-    def test_a_table_that_was_created_and_altered_is_simply_new(self, tmp_path: Path) -> None:
-        made = ddl("CREATE TABLE orders (id int)", ("CREATE", "orders"), pos=5)
-        altered = ddl("ALTER TABLE orders ADD name text", ("ALTER", "orders"), pos=6)
-        assert Shop(tmp_path).land(made, altered, ORDERS.create(row(1), 8)).notes == ()
 
 
 def test_the_status_shows_a_table_that_is_gone_until_it_is_back(tmp_path: Path) -> None:

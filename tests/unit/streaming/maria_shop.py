@@ -1,0 +1,76 @@
+"""A job over a MariaDB shop's topics and its schema-change topic, without Kafka and Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from connectors.debezium.options import DecodeOptions
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import Parked, Rebuild, RebuildKind, TableState, TableStatus
+from connectors.landing_zone.storage.location import StorageLocation
+from streaming.demo.workload import Record
+from streaming.driver.batch import BatchReport
+from streaming.lifecycle.catching_up import CatchUp
+from streaming.plan import JobOptions, TableOptions
+from tests.support.mariadb_events import MariaTable, ddl
+from tests.support.plain_job import Log, PlainJob
+
+ORDERS, CUSTOMERS = MariaTable(), MariaTable("customers")
+TABLE = "shop.orders"
+
+
+def row(key: int, name: str = "a") -> dict[str, Any]:
+    return {"id": key, "name": name}
+
+
+def drop_orders(pos: int) -> Record:
+    return ddl("DROP TABLE `orders`", ("DROP", "orders"), pos=pos)
+
+
+class Shop:
+    """A job over the shop's topics, to which records are given batch by batch."""
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        self.log = Log()
+        job = JobOptions(
+            fingerprint="test",
+            decode=DecodeOptions(),
+            zone=StorageLocation(f"file://{folder}/zone"),
+            defaults=TableOptions(schema_template="{database}", **options),
+        )
+        self.job = PlainJob(folder, job, self.log)
+
+    def land(self, *records: Record) -> BatchReport:
+        """Land the records as one batch."""
+        return self.job.receive(*records)
+
+    def state(self, table: str = TABLE) -> TableState:
+        return self.job.ledger.state.tables[table]
+
+    def stop(self) -> tuple[str, dict[str, dict[int, int]], RebuildKind | None] | None:
+        """Why the orders stand still, where they go on, and how they are to be rebuilt."""
+        parked = self.state().parked
+        return None if parked is None else (parked.reason, parked.resume, parked.rebuild)
+
+    def empty_folder(self) -> None:
+        """Remove what the mirrored table has."""
+        for path in Path(self.job.job.zone.url.removeprefix("file://"), "shop.schema/orders").iterdir():
+            path.unlink()
+
+    def stand_still(self, status: TableStatus, offset: int, rebuild: Rebuild | None = None) -> None:
+        """Let the orders pass over what comes from this offset on."""
+        parked = Parked("paused", "m", "r", ORDERS.topic, 0, offset, resume={ORDERS.topic: {0: offset}})
+        stopped = msgspec.structs.replace(self.state(), status=status, parked=parked, rebuild=rebuild)
+        self.job.ledger.commit(Draft(tables={TABLE: stopped}))
+
+    def catch_up(self) -> None:
+        """Let the orders land what they passed over."""
+        step = CatchUp(self.job.opened(), self.job.job, self.job.outside(), 1_000, lambda report: None)
+        while step(TABLE):
+            pass
+
+    def keys(self, table: str = TABLE) -> list[int]:
+        return sorted(line["id"] for line in self.job.rows(table))

@@ -1,0 +1,277 @@
+"""Tables and columns that were renamed at the source, over whole micro-batches."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import Dropped, RebuildKind, Relation, RenamedColumns, TableStatus
+from streaming.demo.workload import Record
+from streaming.driver.renamed_columns import renamed
+from streaming.policies import OnDrop, OnTruncate, TableMode
+from streaming.reporting.status import TableReport, status_of
+from streaming.reporting.status_view import Status, show_status
+from tests.support.mariadb_events import MariaTable, ddl
+from tests.unit.streaming.maria_shop import CUSTOMERS, ORDERS, TABLE, Shop, drop_orders, row
+
+NEW = MariaTable("renamed")
+AWAY = ddl("RENAME TABLE orders TO renamed", ("ALTER", "renamed"), pos=20)
+RENAMED = (
+    "shop.orders: renamed to shop.renamed at the source: its mirror stays as it is and gets no more changes; the rows "
+    "that change from now on land under the new name; `cdc-bridge resync CONFIG TABLE` fills that table"
+)
+TAKEN_PLACE = f"{1:016x}{20:016x}"
+
+
+def swap(pos: int) -> tuple[Record, ...]:
+    """What Debezium sends of ``RENAME TABLE orders TO spare, customers TO orders, spare TO customers``."""
+    return (
+        ddl("RENAME TABLE orders TO spare", pos=pos),
+        ddl("RENAME TABLE customers TO orders", ("ALTER", "orders"), pos=pos),
+        ddl("RENAME TABLE spare TO customers", ("ALTER", "customers"), pos=pos),
+    )
+
+
+def report(shop: Shop, table: str = TABLE) -> TableReport:
+    return next(one for one in status_of(shop.job.ledger.state, None, 0).tables if one.name == table)
+
+
+def shown(shop: Shop) -> str:
+    console = Console(width=200, record=True, file=io.StringIO())
+    show_status(Status(status_of(shop.job.ledger.state, None, 0), None), console)
+    return console.export_text()
+
+
+class TestTables:
+    @pytest.mark.parametrize("policy", [OnDrop.KEEP, OnDrop.DROP])
+    def test_the_mirror_stays_and_the_table_lands_under_its_new_name(self, tmp_path: Path, policy: OnDrop) -> None:
+        shop = Shop(tmp_path, on_drop=policy)
+        shop.land(ORDERS.read(row(1), 5))
+        told = shop.land(ORDERS.create(row(2), 10), AWAY, NEW.update(row(1, "b"), 30))
+        assert told.notes == (RENAMED,)
+        assert (shop.stop(), shop.keys(), shop.job.rows("shop.renamed")) == (None, [1, 2], [row(1, "b")])
+        assert shop.state().dropped == Dropped(0, TAKEN_PLACE, 1, 1_700_000_000_020, renamed="shop.renamed")
+        assert (report(shop).renamed, report(shop).dropped) == ("shop.renamed", False)
+        assert "renamed to shop.renamed at the source" in shown(shop)
+        assert "dropped at the source" not in shown(shop)
+
+    def test_a_record_that_is_sent_again_changes_nothing(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(AWAY, NEW.create(row(2), 30))
+        before = (shop.state(), shop.state("shop.renamed").dropped)
+        shop.land(AWAY)
+        assert (shop.state(), shop.state("shop.renamed").dropped) == before
+
+    def test_the_new_name_is_not_taken_from_whoever_begins_under_it(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(NEW.create(row(2), 30))
+        shop.land(AWAY)
+        assert (shop.state("shop.renamed").parked, shop.state("shop.renamed").dropped) == (None, None)
+
+    def test_a_later_table_of_the_old_name_does_not_land_on_the_rows(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(AWAY, ORDERS.create(row(7), 40))
+        assert shop.stop() == ("recreated", {ORDERS.topic: {0: 1}}, None)
+        parked = shop.state().parked
+        assert parked is not None
+        assert parked.message.startswith(
+            "the source renamed the table to shop.renamed and made another one of its name, so"
+        )
+        assert shop.keys() == [1]
+
+    def test_an_old_table_that_never_landed_is_named(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        assert shop.land(AWAY, NEW.create(row(1), 30)).notes == (
+            "shop.renamed: shop.orders, which has not landed, was renamed to it at the source; its rows from before "
+            "are not in the mirror until they change; `cdc-bridge resync CONFIG TABLE` fills it",
+        )
+
+    def test_a_table_that_was_created_and_altered_is_simply_new(self, tmp_path: Path) -> None:
+        made = ddl("CREATE TABLE orders (id int)", ("CREATE", "orders"), pos=5)
+        altered = ddl("ALTER TABLE orders ADD name text", ("ALTER", "orders"), pos=6)
+        assert Shop(tmp_path).land(made, altered, ORDERS.create(row(1), 8)).notes == ()
+
+    def test_a_rename_before_the_snapshot_that_loaded_the_table_means_nothing(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 50), NEW.read(row(1), 50))
+        shop.land(AWAY)
+        assert (shop.state().dropped, shop.state("shop.renamed").dropped) == (None, None)
+
+    def test_what_postgresqls_catalog_has_shown_is_in_the_status_too(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        seen = msgspec.structs.replace(shop.state(), relation=Relation("77/5", 12, "public.has_a_new_name"))
+        shop.job.ledger.commit(Draft(tables={TABLE: seen}))
+        assert report(shop).values()["renamed"] == "public.has_a_new_name"
+        assert "renamed to public.has_a_new_name at the source" in shown(shop)
+
+
+class TestTakenNames:
+    def test_two_tables_that_swap_names_stop_where_they_do(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(2), 5))
+        told = shop.land(ORDERS.create(row(3), 10), *swap(20), ORDERS.create(row(4), 30), CUSTOMERS.create(row(5), 31))
+        assert shop.stop() == ("recreated", {ORDERS.topic: {0: 2}}, None)
+        customers = shop.state("shop.customers")
+        assert customers.parked is not None
+        assert customers.parked.reason == "recreated"
+        assert (shop.keys(), shop.keys("shop.customers")) == ([1, 3], [2])
+        assert [note.partition("; ")[0] for note in told.notes] == [
+            "shop.orders: renamed to shop.customers at the source: its mirror stays as it is and gets no more changes",
+            "shop.orders: another table has its name at the source now: shop.customers was renamed to it",
+            "shop.customers: renamed to shop.orders at the source: its mirror stays as it is and gets no more changes",
+            "shop.customers: another table has its name at the source now: shop.orders was renamed to it",
+        ]
+
+    @pytest.mark.parametrize("apart", [True, False])
+    def test_a_copy_that_takes_the_tables_place_stops_it_before_any_row_says_so(
+        self, tmp_path: Path, apart: bool
+    ) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        records = (
+            ddl("RENAME TABLE orders TO `_orders_old`", ("ALTER", "_orders_old"), pos=20),
+            ddl("RENAME TABLE `_orders_new` TO orders", ("ALTER", "orders"), pos=20),
+        )
+        if apart:
+            shop.land(records[0])
+            assert report(shop).renamed == "shop._orders_old"
+            shop.land(records[1])
+        else:
+            shop.land(*records)
+        assert shop.stop() == ("recreated", {ORDERS.topic: {0: 1}}, None)
+        parked = shop.state().parked
+        assert parked is not None
+        assert parked.message == (
+            "the source renamed shop._orders_new to the table's name in place of this one, which is shop._orders_old "
+            "now, so mirrored rows may be of the table that had the name before"
+        )
+        assert report(shop).renamed == "", "another table has the name"
+
+    @pytest.mark.parametrize("rows", [True, False])
+    @pytest.mark.parametrize(
+        ("policy", "stop", "keys"),
+        [
+            (OnTruncate.PARK, ("recreated", {ORDERS.topic: {0: 1}}, None), [1]),
+            (OnTruncate.REBUILD, ("recreated", {ORDERS.topic: {0: 1}}, RebuildKind.SNAPSHOT), [1]),
+            (OnTruncate.IGNORE, None, [1, 4]),
+        ],
+    )
+    def test_the_policy_of_truncates_decides(
+        self, tmp_path: Path, policy: OnTruncate, stop: Any, keys: list[int], rows: bool
+    ) -> None:
+        shop = Shop(tmp_path, on_truncate=policy)
+        shop.land(ORDERS.read(row(1), 5))
+        taken = ddl("RENAME TABLE other TO orders", ("ALTER", "orders"), pos=20)
+        shop.land(drop_orders(15), taken, *([ORDERS.create(row(4), 30)] if rows else []))
+        assert shop.stop() == stop
+        assert shop.keys() == (keys if rows else [1])
+
+    def test_a_history_goes_on(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, mode=TableMode.HISTORY)
+        shop.land(ORDERS.create(row(1), 5))
+        shop.land(*swap(20), ORDERS.create(row(3), 30))
+        assert (shop.stop(), shop.keys()) == (None, [1, 3])
+
+    def test_one_told_of_too_late_stops_the_table_too(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(ORDERS.create(row(2), 30))
+        shop.land(*swap(20))
+        assert shop.stop() == ("recreated", {ORDERS.topic: {0: 2}}, None)
+
+    def test_a_table_that_goes_on_by_a_persons_word_is_not_stopped_again(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(*swap(20))
+        going_on = msgspec.structs.replace(shop.state(), status=TableStatus.STREAMING, parked=None)
+        shop.job.ledger.commit(Draft(tables={TABLE: going_on}))
+        shop.land(*swap(20), ORDERS.create(row(3), 30))
+        assert (shop.stop(), shop.keys()) == (None, [1, 3])
+
+
+class TestUnread:
+    def test_a_statement_that_nobody_can_read_is_told_and_nothing_follows(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        told = shop.land(ddl("RENAME TABLE IF EXISTS x WAIT 5 TO orders", ("ALTER", "orders"), pos=20))
+        assert told.notes == (
+            "shop.orders: what this statement renames cannot be told, so nothing follows from it: RENAME TABLE IF "
+            "EXISTS x WAIT 5 TO orders",
+        )
+        assert (shop.state().dropped, shop.stop()) == (None, None)
+
+    def test_a_table_that_may_have_been_renamed_to_a_new_name_is_told(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        told = shop.land(ddl("RENAME TABLE orders TO mall.renamed", ("ALTER", "renamed"), pos=20))
+        assert told.notes[0].startswith("shop.renamed: altered at the source without having landed before: RENAME")
+        assert shop.state().dropped is None
+
+
+class TestColumns:
+    def rename(self, pos: int, statement: str = "CHANGE name title text", *columns: str) -> Record:
+        after = columns or ("id", "title")
+        return ddl(f"ALTER TABLE orders {statement}", ("ALTER", "orders"), pos=pos, columns=after)
+
+    def test_which_column_became_which_is_recorded_told_and_shown(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        told = shop.land(self.rename(20))
+        assert told.notes == (
+            "shop.orders: renamed columns at the source: name to title; rows from before keep their values under the "
+            "old names until they change; `cdc-bridge resync CONFIG TABLE` fills the new ones",
+        )
+        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"})
+        assert report(shop).values()["renamed_columns"] == {"name": "title"}
+        assert "columns renamed at the source: name to title" in shown(shop)
+        titled = MariaTable(columns=(("id", "bigint!"), ("title", "text")))
+        shop.land(titled.create({"id": 2, "title": "b"}, 30))
+        assert shop.job.rows(TABLE) == [{**row(1), "title": None}, {"id": 2, "name": None, "title": "b"}]
+        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"})
+
+    def test_a_record_that_is_sent_again_changes_nothing(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        exchange = self.rename(20, "RENAME COLUMN id TO name, RENAME COLUMN name TO id", "name", "id")
+        shop.land(exchange)
+        told = shop.land(exchange)
+        assert (told.notes, report(shop).renamed_columns) == ((), {"id": "name", "name": "id"})
+
+    def test_a_rename_before_the_snapshot_that_loaded_the_table_means_nothing(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 50))
+        assert (shop.land(self.rename(20)).notes, shop.state().renamed_columns) == ((), None)
+
+    def test_a_column_that_has_not_landed_is_nobodys_concern(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        assert shop.land(self.rename(20, "CHANGE secret title text")).notes == ()
+        assert shop.state().renamed_columns is None
+
+    @pytest.mark.parametrize(
+        ("known", "pairs", "after"),
+        [
+            ({}, [("a", "x")], {"a": "x"}),
+            ({}, [("A", "x")], {"a": "x"}),
+            ({"a": "x"}, [("x", "y")], {"a": "y"}),
+            ({"a": "x"}, [("x", "a")], {}),
+            ({}, [("a", "b"), ("b", "a")], {"a": "b", "b": "a"}),
+            ({"a": "x"}, [("b", "a")], {"a": "x", "b": "a"}),
+            ({}, [("a", "A")], {"a": "A"}),
+            ({}, [("z", "x")], {}),
+        ],
+    )
+    def test_a_column_is_followed_from_name_to_name(
+        self, known: dict[str, str], pairs: list[tuple[str, str]], after: dict[str, str]
+    ) -> None:
+        assert renamed(known, pairs, {"a", "b"}) == after
