@@ -71,7 +71,7 @@ def drops_in(results: Results, state: LedgerState) -> Drops:
         dropped = None if table is None or table.sources else drop_of(table, changes)
         if dropped is not None:
             late = source in recorded and has_landed_behind(recorded[source], dropped)
-            found[source] = msgspec.structs.replace(dropped, back=late or dropped.back)
+            found[source] = msgspec.structs.replace(dropped, back=late)
     return found
 
 

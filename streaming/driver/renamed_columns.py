@@ -73,7 +73,7 @@ def renamed(known: Mapping[str, str], pairs: Collection[tuple[str, str]], landed
     present = {*landed, *known.values()}
     moved = {_spelled(before, present): after for before, after in pairs}
     after = {column: moved.get(name, name) for column, name in known.items()}
-    after |= {column: name for column, name in moved.items() if column in landed}
+    after |= {column: name for column, name in moved.items() if column in landed and column not in known}
     return {column: name for column, name in after.items() if column != name}
 
 
