@@ -126,8 +126,12 @@ class Connector:
         return sum(end for topic in found for _, end in topic.partitions.values())
 
     def wait_streaming(self, *, seconds: float = 90.0) -> None:
-        """Return once the snapshot is over and everything up to now has arrived in Kafka: :meth:`wait_caught_up`."""
+        """Return once the snapshot is over and everything up to now has arrived in Kafka: :meth:`wait_caught_up`.
+
+        A bridge that starts now can ask for the ends of all topics: one that is only just being made has no leader.
+        """
         self.wait_caught_up(seconds=seconds)
+        until(lambda: self.sent() > 0, "each topic has a leader", seconds=seconds)
 
     def wait_caught_up(self, *, seconds: float = 90.0) -> None:
         """Return once every change that was committed in the database before the call has arrived in Kafka.
