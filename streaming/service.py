@@ -15,12 +15,14 @@ from pyspark.sql import SparkSession
 from connectors.kafka.dead_letters import ensure_topic
 from connectors.kafka.first_records import first_timestamps
 from connectors.kafka.jars import JarSet, resolve_jars
+from connectors.kafka.newest_records import newest_timestamps
 from connectors.kafka.time_offsets import offsets_at
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics, topic_ids
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.open import open_storage
 from connectors.landing_zone.storage.protocol import Storage
+from connectors.source_database.kafka_connect import ConnectApi
 from streaming.driver.beginning import Beginning, begin
 from streaming.driver.checkpoint import Checkpoint
 from streaming.driver.lag_group import LagGroup
@@ -38,6 +40,7 @@ from streaming.metrics.kafka_watch import KafkaSource
 from streaming.mirroring.look import mirroring_source
 from streaming.policies import OnBadRecord
 from streaming.settings import BridgeSettings
+from streaming.source_options import connect_location
 
 _log = logging.getLogger(__name__)
 
@@ -144,9 +147,19 @@ def _watched(settings: BridgeSettings, listener: Listener, stop: StopSignal, *, 
     source = KafkaSource(
         describe=lambda: describe_topics(admin, subscription(settings)),
         first_timestamps=partial(first_timestamps, kafka_config(settings), timeout=LOOK_SECONDS),
+        newest_timestamps=partial(newest_timestamps, admin),
+        heartbeat_topics=tuple(settings.format.control.heartbeat_topics),
     )
     linger = None if once else stop.wait
-    with served(watcher, source, settings, mirroring_source(settings), linger=linger) as url:
+    connect = connect_location(settings)
+    with served(
+        watcher,
+        source,
+        settings,
+        mirroring_source(settings),
+        None if connect is None else ConnectApi(connect),
+        linger=linger,
+    ) as url:
         told = all_of(watcher.listener, listener)
         told.on_serve(url)
         yield told

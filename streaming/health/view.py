@@ -8,6 +8,7 @@ from typing import assert_never
 
 from connectors.landing_zone.ledger.state import LedgerState, Parked, TableStatus
 from streaming.doubt import MAYBE_STALE, MAYBE_STALE_REMEDY
+from streaming.health.connector import connector_notices, source_card
 from streaming.health.journal import LastFile, Versioned
 from streaming.health.mirroring import TroubleRow, mirrored_text, mirroring_card, mirroring_notices, trouble_rows
 from streaming.health.parts import Card, Notice, Tone
@@ -186,6 +187,8 @@ def _notices(known: Known) -> Iterator[Notice]:
         told = f"{failure.message}{where}"
         tone = Tone.WARN if failure.passes else Tone.BAD
         yield Notice(tone, f"{failure.kind}, {when}", told, failure.remedy, failure.runbook)
+    if known.observed.connector is not None:
+        yield from connector_notices(known.observed.connector)
     if known.observed.mirroring is not None:
         yield from mirroring_notices(known.observed.mirroring)
     if known.stopping and known.health.work is not Work.ENDED:
@@ -225,6 +228,8 @@ def _cards(known: Known, reports: tuple[TableReport, ...], waiting: int | None) 
         note = f"{count_text(last.rows, 'row')} in {count_text(last.files, 'file')}, {seconds_text(last.seconds)}"
         yield Card("Last micro-batch", ago_text(last.at_ms, observed.now_ms), note)
     yield _retention_card(observed)
+    if observed.kafka is not None and observed.kafka.newest_ms:
+        yield source_card(observed.kafka, observed.now_ms)
     if observed.mirroring is not None:
         yield mirroring_card(observed.mirroring, observed.now_ms)
 
