@@ -12,6 +12,7 @@ from functools import partial
 
 from pyspark.sql import SparkSession
 
+from connectors.errors import BridgeError
 from connectors.kafka.dead_letters import ensure_topic
 from connectors.kafka.first_records import first_timestamps
 from connectors.kafka.jars import JarSet, resolve_jars
@@ -39,6 +40,7 @@ from streaming.listener import Listener, all_of
 from streaming.metrics.kafka_watch import KafkaSource
 from streaming.mirroring.look import mirroring_source
 from streaming.policies import OnBadRecord
+from streaming.reporting.history import history
 from streaming.settings import BridgeSettings
 from streaming.source_options import connect_location
 
@@ -46,6 +48,9 @@ _log = logging.getLogger(__name__)
 
 LAG_GROUP_SECONDS = 5.0
 """How long a batch waits at most until the group for lag tools has the ledger's offsets."""
+
+PAST_VERSIONS = 100
+"""Versions of the ledger that a start reads for the status page, several at a time."""
 
 LOOK_SECONDS = 10.0
 """How long one look at Kafka's ends, beside the job, waits for an answer."""
@@ -88,7 +93,7 @@ def _run(
         return describe_topics(admin, subscription(settings))
 
     def claim() -> OpenZone:
-        return open_zone(
+        opened = open_zone(
             zone,
             state,
             options,
@@ -99,6 +104,9 @@ def _run(
             threads=settings.publish.threads,
             told=listener.on_state,
         )
+        if settings.http.port is not None:
+            tell_past(state, listener)
+        return opened
 
     beginning = Beginning(settings.kafka.starting, settings.kafka.starting_ms, settings.kafka.starting_offsets)
 
@@ -171,6 +179,14 @@ def _lag_group(settings: BridgeSettings, listener: Listener) -> Callable[[Ledger
         return lambda state: None
     admin = Admin(kafka_config(settings), timeout=LAG_GROUP_SECONDS)
     return LagGroup(admin, settings.kafka.commit_group, listener.on_lag_failure).follow
+
+
+def tell_past(state: Storage, listener: Listener) -> None:
+    """Tell what the ledger's latest versions brought; that they cannot be read holds no start up."""
+    try:
+        listener.on_past(history(state, PAST_VERSIONS))
+    except BridgeError as error:
+        _log.debug("the status page begins without the ledger's latest versions: %s", error)
 
 
 def open_storages(settings: BridgeSettings) -> tuple[Storage, Storage]:

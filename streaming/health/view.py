@@ -225,7 +225,8 @@ def _cards(known: Known, reports: tuple[TableReport, ...], waiting: int | None) 
     if last is None:
         yield Card("Last micro-batch", "none yet", "since this process started")
     else:
-        note = f"{count_text(last.rows, 'row')} in {count_text(last.files, 'file')}, {seconds_text(last.seconds)}"
+        took = "before this process started" if last.seconds is None else seconds_text(last.seconds)
+        note = f"{count_text(last.rows, 'row')} in {count_text(last.files, 'file')}, {took}"
         yield Card("Last micro-batch", ago_text(last.at_ms, observed.now_ms), note)
     yield _retention_card(observed)
     if observed.kafka is not None and observed.kafka.newest_ms:
@@ -315,7 +316,7 @@ def _version_row(version: Versioned, now_ms: int) -> VersionRow:
         what=f"{beside}{count_text(version.offsets, 'offset')}, {count_text(version.rows, 'row')} in "
         f"{count_text(version.files, 'file')}",
         size=size_text(version.bytes) if version.files else "",
-        took=seconds_text(version.seconds),
+        took="" if version.seconds is None else seconds_text(version.seconds),
         parked=", ".join(f"{name} ({reason})" for name, reason in version.parked),
     )
 

@@ -102,6 +102,7 @@ class Watcher:
         """What the job tells the watcher."""
         return Listener(
             on_start=lambda waiting: self.health.running(),
+            on_past=self._journal.on_past,
             on_batch=self._on_batch,
             on_failure=self._on_failure,
             on_state=self._on_state,
