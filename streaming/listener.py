@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ParamSpec
 
@@ -11,6 +11,7 @@ from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.driver.batch import BatchReport
 from streaming.health.state import Work
+from streaming.reporting.history import HistoryEntry
 
 _log = logging.getLogger(__name__)
 _Told = ParamSpec("_Told")
@@ -22,6 +23,8 @@ class Listener:
 
     Attributes:
         on_start: offsets that wait when the query starts.
+        on_past: what the ledger's latest versions brought, newest first, once the zone is claimed, where there is a
+            status page.
         on_batch: what each micro-batch, or each chunk of a catch-up, did.
         on_failure: a failure that is retried, and after how many seconds.
         on_end: what the ledger knows when a query has ended without a failure.
@@ -35,6 +38,7 @@ class Listener:
     """
 
     on_start: Callable[[int], None] = lambda waiting: None
+    on_past: Callable[[Sequence[HistoryEntry]], None] = lambda newest_first: None
     on_batch: Callable[[BatchReport], None] = lambda report: None
     on_failure: Callable[[BridgeError, float], None] = lambda error, pause: None
     on_end: Callable[[LedgerState], None] = lambda state: None

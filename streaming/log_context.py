@@ -7,12 +7,35 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _FAILED = "_ledger_version_in_hand"
-_version: ContextVar[int | None] = ContextVar("ledger_version", default=None)
+_version: ContextVar[Callable[[], int | None]] = ContextVar("ledger_version", default=lambda: None)
 
 
 @contextmanager
 def about_version(version: int | None) -> Iterator[None]:
     """Let the lines that this thread logs within belong to a version: the one being made, or made just now."""
+    with _about(lambda: version):
+        yield
+
+
+@contextmanager
+def about_work(head: Callable[[], int]) -> Iterator[None]:
+    """Let the lines that this thread logs within belong to the version that the work has written last, once it has.
+
+    Args:
+        head: the ledger's newest version, as this driver knows it.
+    """
+    before = head()
+
+    def written() -> int | None:
+        now = head()
+        return now if now > before else None
+
+    with _about(written):
+        yield
+
+
+@contextmanager
+def _about(version: Callable[[], int | None]) -> Iterator[None]:
     token = _version.set(version)
     try:
         yield
@@ -37,5 +60,5 @@ def version_failed(error: BaseException) -> int | None:
 
 
 def version_in_hand() -> int | None:
-    """The version that this thread's lines are about; None outside a micro-batch."""
-    return _version.get()
+    """The version that this thread's lines are about; None outside of a micro-batch, and of work that wrote none."""
+    return _version.get()()

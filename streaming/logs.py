@@ -48,7 +48,8 @@ class JsonLines(logging.Formatter):
     """One object per line: ``time``, ``level``, ``logger``, ``message``, the facts, and ``error`` where one is told.
 
     A fact of one of these names is left out: the line's own member stays. A line that belongs to a micro-batch has the
-    ledger's ``version`` that the batch becomes, so that all of its lines can be found.
+    ledger's ``version`` that the batch becomes, and one of a chore the version that the chore has written, so that all
+    of its lines can be found.
     """
 
     def format(self, record: logging.LogRecord) -> str:

@@ -12,15 +12,18 @@ from functools import partial
 
 from pyspark.sql import SparkSession
 
+from connectors.errors import BridgeError
 from connectors.kafka.dead_letters import ensure_topic
 from connectors.kafka.first_records import first_timestamps
 from connectors.kafka.jars import JarSet, resolve_jars
+from connectors.kafka.newest_records import newest_timestamps
 from connectors.kafka.time_offsets import offsets_at
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics, topic_ids
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.open import open_storage
 from connectors.landing_zone.storage.protocol import Storage
+from connectors.source_database.kafka_connect import ConnectApi
 from streaming.driver.beginning import Beginning, begin
 from streaming.driver.checkpoint import Checkpoint
 from streaming.driver.lag_group import LagGroup
@@ -37,12 +40,17 @@ from streaming.listener import Listener, all_of
 from streaming.metrics.kafka_watch import KafkaSource
 from streaming.mirroring.look import mirroring_source
 from streaming.policies import OnBadRecord
+from streaming.reporting.history import history
 from streaming.settings import BridgeSettings
+from streaming.source_options import connect_location
 
 _log = logging.getLogger(__name__)
 
 LAG_GROUP_SECONDS = 5.0
 """How long a batch waits at most until the group for lag tools has the ledger's offsets."""
+
+PAST_VERSIONS = 100
+"""Versions of the ledger that a start reads for the status page, several at a time."""
 
 LOOK_SECONDS = 10.0
 """How long one look at Kafka's ends, beside the job, waits for an answer."""
@@ -85,7 +93,7 @@ def _run(
         return describe_topics(admin, subscription(settings))
 
     def claim() -> OpenZone:
-        return open_zone(
+        opened = open_zone(
             zone,
             state,
             options,
@@ -96,6 +104,9 @@ def _run(
             threads=settings.publish.threads,
             told=listener.on_state,
         )
+        if settings.http.port is not None:
+            tell_past(state, listener)
+        return opened
 
     beginning = Beginning(settings.kafka.starting, settings.kafka.starting_ms, settings.kafka.starting_offsets)
 
@@ -144,9 +155,19 @@ def _watched(settings: BridgeSettings, listener: Listener, stop: StopSignal, *, 
     source = KafkaSource(
         describe=lambda: describe_topics(admin, subscription(settings)),
         first_timestamps=partial(first_timestamps, kafka_config(settings), timeout=LOOK_SECONDS),
+        newest_timestamps=partial(newest_timestamps, admin),
+        heartbeat_topics=tuple(settings.format.control.heartbeat_topics),
     )
     linger = None if once else stop.wait
-    with served(watcher, source, settings, mirroring_source(settings), linger=linger) as url:
+    connect = connect_location(settings)
+    with served(
+        watcher,
+        source,
+        settings,
+        mirroring_source(settings),
+        None if connect is None else ConnectApi(connect),
+        linger=linger,
+    ) as url:
         told = all_of(watcher.listener, listener)
         told.on_serve(url)
         yield told
@@ -158,6 +179,14 @@ def _lag_group(settings: BridgeSettings, listener: Listener) -> Callable[[Ledger
         return lambda state: None
     admin = Admin(kafka_config(settings), timeout=LAG_GROUP_SECONDS)
     return LagGroup(admin, settings.kafka.commit_group, listener.on_lag_failure).follow
+
+
+def tell_past(state: Storage, listener: Listener) -> None:
+    """Tell what the ledger's latest versions brought; that they cannot be read holds no start up."""
+    try:
+        listener.on_past(history(state, PAST_VERSIONS))
+    except BridgeError as error:
+        _log.debug("the status page begins without the ledger's latest versions: %s", error)
 
 
 def open_storages(settings: BridgeSettings) -> tuple[Storage, Storage]:

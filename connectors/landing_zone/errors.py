@@ -100,6 +100,10 @@ class ZoneOwnedError(Terminal):
     """The landing zone belongs to another ledger."""
 
 
+class ForeignLedgerError(Terminal):
+    """The ledger is that of another source, or of another landing zone."""
+
+
 class InvalidZoneError(Terminal):
     """A landing zone that cannot be read as the format demands."""
 

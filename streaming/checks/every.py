@@ -82,7 +82,7 @@ def _check_storages(settings: BridgeSettings) -> Generator[Check, None, tuple[Le
     except BridgeError as error:
         yield failed("ledger", error)
         return None
-    yield from check_owner(zone, head)
+    yield from check_owner(zone, state, head, settings.name)
     return head, waiting
 
 

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from connectors.errors import BridgeError
 from connectors.landing_zone.layout import SCRATCH_PAD
-from connectors.landing_zone.ledger.owner import LOST_LEDGER, Owner, ensure_no_foreign_files, read_owner
+from connectors.landing_zone.ledger.owner import LOST_LEDGER, Owner, ensure_belongs, ensure_no_foreign_files, read_owner
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.location import StorageLocation, adls_root
 from connectors.landing_zone.storage.proof import Traceless, proofs
@@ -108,11 +108,18 @@ def _remove_empty(storage: Storage) -> None:
         storage.delete(PROOF_FOLDER)
 
 
-def check_owner(zone: Storage, state: LedgerState) -> Iterator[Check]:
-    """The zone belongs to this ledger, or to nobody and is empty."""
+def check_owner(zone: Storage, ledger: Storage, state: LedgerState, source: str) -> Iterator[Check]:
+    """The zone belongs to this ledger, or to nobody and is empty, and the ledger to this source.
+
+    Args:
+        ledger: where the ledger is; state: what it knows.
+        source: the source's name in the settings.
+    """
 
     def look() -> Owner | None:
         owner = read_owner(zone)
+        if owner is None or owner.ledger_id == state.ledger_id:
+            ensure_belongs(zone, ledger, state, source)
         if owner is None and not state.tables:
             ensure_no_foreign_files(zone)
         return owner

@@ -20,7 +20,7 @@ from connectors.landing_zone.layout import PARTNER_EVENTS_FILE
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.history import prune
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.owner import ensure_no_foreign_files, ensure_owner, ensure_unowned
+from connectors.landing_zone.ledger.owner import ensure_belongs, ensure_no_foreign_files, ensure_owner, ensure_unowned
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState, TableStatus
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import inspect_tables, recover
@@ -86,26 +86,28 @@ def open_zone(
     """Claim the zone and bring it to where the ledger says it is.
 
     Args:
-        source: the source's name, for people.
+        source: the source's name, which the ledger remembers.
         writer: this run's id, never used before.
         partner: content of ``_partnerEvents.json``.
         told: hears what the ledger knows once it is claimed: before what is pending, and may fail, is rolled forward.
         sleep: waits so many seconds before a request to the storage is repeated.
 
     Raises:
-        FencedError, ZoneOwnedError, LedgerBehindError, LedgerCorruptError: somebody else's zone, or a broken ledger.
+        FencedError, ZoneOwnedError, ForeignLedgerError, LedgerBehindError, LedgerCorruptError: somebody else's zone or
+            ledger, or a broken one.
         Transient: the storage does not answer; try again.
     """
     ledger = Ledger.open(state, now_ms=_now_ms, zone=zone, sleep=sleep)
-    if not ledger.state.tables:
-        try:
+    try:
+        ensure_belongs(zone, state, ledger.state, source)
+        if not ledger.state.tables:
             ensure_no_foreign_files(zone)
-            if not ledger.state.version:
-                ensure_unowned(zone)
-        except (LedgerBehindError, ZoneOwnedError):
-            ledger.check_fence()
-            raise
-    claimed = ledger.claim(writer, host)
+        if not ledger.state.version:
+            ensure_unowned(zone)
+    except (LedgerBehindError, ZoneOwnedError):
+        ledger.check_fence()
+        raise
+    claimed = ledger.claim(writer, host, source)
     told(claimed)
     ensure_owner(zone, claimed.ledger_id, source)
     zone.put_if_absent(PARTNER_EVENTS_FILE, partner)

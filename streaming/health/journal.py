@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from connectors.landing_zone.ledger.state import VersionKind
 from streaming.driver.batch import BatchReport
+from streaming.reporting.history import HistoryEntry
 
 KEPT_VERSIONS = 12
 KEPT_LAGS = 240
@@ -18,6 +20,7 @@ class Versioned:
 
     Attributes:
         at_ms: when it was done, milliseconds since 1970.
+        seconds: how long it took; None where an earlier process did it, since the ledger does not say.
         table: whose catch-up it is, beside the stream; empty for a micro-batch.
         parked: tables that came to stand still, with the reason.
     """
@@ -28,14 +31,14 @@ class Versioned:
     rows: int
     files: int
     bytes: int
-    seconds: float
+    seconds: float | None
     table: str = ""
     parked: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class LastFile:
-    """The latest file of a table that this process has published."""
+    """The latest file of a table."""
 
     number: int
     rows: int
@@ -44,7 +47,9 @@ class LastFile:
 
 
 class Journal:
-    """Remembers since the process started. Written by the job's threads and the Kafka watch; any thread may read.
+    """Remembers since the process started, and of what was before what the ledger's latest versions say.
+
+    Written by the job's threads and the Kafka watch; any thread may read.
 
     Args:
         now_ms: wall clock, milliseconds since 1970.
@@ -55,6 +60,17 @@ class Journal:
         self._versions: deque[Versioned] = deque(maxlen=KEPT_VERSIONS)
         self._files: dict[str, LastFile] = {}
         self._lags: deque[tuple[int, float]] = deque(maxlen=KEPT_LAGS)
+
+    def on_past(self, newest_first: Sequence[HistoryEntry]) -> None:
+        """Take what earlier processes have done, unless this one has done something itself."""
+        if self._versions:
+            return
+        for entry in reversed(newest_first):
+            for file in entry.files:
+                rows = sum(file.rows.values())
+                self._files[file.table] = LastFile(file.sequence, rows, file.bytes, entry.written_ms)
+            if entry.kind is VersionKind.COMMIT and (entry.moved or entry.files):
+                self._versions.append(_past(entry))
 
     def on_batch(self, report: BatchReport) -> None:
         """Remember a micro-batch or a chunk of a catch-up."""
@@ -95,3 +111,17 @@ class Journal:
     def lags(self) -> tuple[tuple[int, float], ...]:
         """(milliseconds since 1970, seconds), oldest first."""
         return tuple(self._lags.copy())
+
+
+def _past(entry: HistoryEntry) -> Versioned:
+    return Versioned(
+        version=entry.version,
+        at_ms=entry.written_ms,
+        offsets=entry.offsets,
+        rows=sum(sum(file.rows.values()) for file in entry.files),
+        files=len(entry.files),
+        bytes=sum(file.bytes for file in entry.files),
+        seconds=None,
+        table=", ".join(entry.beside),
+        parked=tuple((name, stop.reason) for name, stop in sorted(entry.parked.items())),
+    )

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from connectors.landing_zone.ledger.state import LedgerState, Parked, TableStatus
 from streaming.doubt import MAYBE_STALE, MAYBE_STALE_REMEDY
+from streaming.health.connector import connector_notices, source_card
 from streaming.health.journal import LastFile, Versioned
 from streaming.health.mirroring import TroubleRow, mirrored_text, mirroring_card, mirroring_notices, trouble_rows
 from streaming.health.parts import Card, Notice, Tone
@@ -186,6 +187,8 @@ def _notices(known: Known) -> Iterator[Notice]:
         told = f"{failure.message}{where}"
         tone = Tone.WARN if failure.passes else Tone.BAD
         yield Notice(tone, f"{failure.kind}, {when}", told, failure.remedy, failure.runbook)
+    if known.observed.connector is not None:
+        yield from connector_notices(known.observed.connector)
     if known.observed.mirroring is not None:
         yield from mirroring_notices(known.observed.mirroring)
     if known.stopping and known.health.work is not Work.ENDED:
@@ -222,9 +225,12 @@ def _cards(known: Known, reports: tuple[TableReport, ...], waiting: int | None) 
     if last is None:
         yield Card("Last micro-batch", "none yet", "since this process started")
     else:
-        note = f"{count_text(last.rows, 'row')} in {count_text(last.files, 'file')}, {seconds_text(last.seconds)}"
+        took = "before this process started" if last.seconds is None else seconds_text(last.seconds)
+        note = f"{count_text(last.rows, 'row')} in {count_text(last.files, 'file')}, {took}"
         yield Card("Last micro-batch", ago_text(last.at_ms, observed.now_ms), note)
     yield _retention_card(observed)
+    if observed.kafka is not None and observed.kafka.newest_ms:
+        yield source_card(observed.kafka, observed.now_ms)
     if observed.mirroring is not None:
         yield mirroring_card(observed.mirroring, observed.now_ms)
 
@@ -310,7 +316,7 @@ def _version_row(version: Versioned, now_ms: int) -> VersionRow:
         what=f"{beside}{count_text(version.offsets, 'offset')}, {count_text(version.rows, 'row')} in "
         f"{count_text(version.files, 'file')}",
         size=size_text(version.bytes) if version.files else "",
-        took=seconds_text(version.seconds),
+        took="" if version.seconds is None else seconds_text(version.seconds),
         parked=", ".join(f"{name} ({reason})" for name, reason in version.parked),
     )
 

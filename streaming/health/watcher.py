@@ -14,6 +14,7 @@ from prometheus_client.exposition import choose_encoder
 
 from connectors.errors import BridgeError, Transient
 from connectors.landing_zone.ledger.state import LedgerState
+from connectors.source_database.kafka_connect import ConnectApi
 from streaming.driver.batch import BatchReport
 from streaming.driver.stages import Stage
 from streaming.health import probes
@@ -28,6 +29,7 @@ from streaming.log_context import about_version, version_failed
 from streaming.logs import error_facts
 from streaming.metrics import catalogue
 from streaming.metrics.build import Build, this_build
+from streaming.metrics.connect_watch import ConnectorView, ConnectWatch
 from streaming.metrics.exposition import Exposition
 from streaming.metrics.kafka_watch import KafkaSource, KafkaWatch
 from streaming.metrics.lag import KafkaView, stream_waiting
@@ -39,6 +41,7 @@ from streaming.mirroring.look import MirroringSource
 from streaming.mirroring.poller import MirroringWatch
 from streaming.mirroring.view import MirroringView
 from streaming.settings import BridgeSettings
+from streaming.watch import Watch
 from streaming.wording import seconds_text
 
 _log = logging.getLogger(__name__)
@@ -78,6 +81,7 @@ class Watcher:
         self._kafka: KafkaView | None = None
         self._mirrored: Mapping[str, Mirrored] = {}
         self._mirroring: MirroringView | None = None
+        self._connector: ConnectorView | None = None
         self._tallies = tallies = Tallies()
         disable_created_metrics()
         self._registry = CollectorRegistry()
@@ -98,6 +102,7 @@ class Watcher:
         """What the job tells the watcher."""
         return Listener(
             on_start=lambda waiting: self.health.running(),
+            on_past=self._journal.on_past,
             on_batch=self._on_batch,
             on_failure=self._on_failure,
             on_state=self._on_state,
@@ -151,6 +156,10 @@ class Watcher:
         """Count a question about mirroring that failed."""
         self._tallies.add(catalogue.FABRIC_FAILURES, 1, reason)
 
+    def saw_connector(self, view: ConnectorView) -> None:
+        """Take what Kafka Connect told of the connector."""
+        self._connector = view
+
     def observed(self) -> Observed:
         """What is known now."""
         health, now = self.health.state, self.health.now()
@@ -161,6 +170,7 @@ class Watcher:
             kafka=self._kafka,
             mirrored=self._mirrored,
             mirroring=self._mirroring,
+            connector=self._connector,
             source_seconds=dict(self._feed.source_seconds.copy()),
             publish_times=self._feed.times.of,
             last_success_ms=self._feed.last_success_ms,
@@ -225,13 +235,14 @@ def served(
     source: KafkaSource,
     settings: BridgeSettings,
     mirroring: MirroringSource | None = None,
+    connect: ConnectApi | None = None,
     *,
     linger: Callable[[float], object] | None = None,
 ) -> Iterator[str]:
     """Serve what the watcher knows, and look at Kafka for it, while the block runs; yields the server's address.
 
     Args:
-        mirroring: looked at too, where it is given.
+        mirroring, connect: looked at too, where they are given.
         linger: waits up to so many seconds, ``http.linger``, with the server still up after an error that another
             attempt does not mend; None ends it at once.
 
@@ -239,7 +250,7 @@ def served(
         AddressInUseError, AddressNotOursError: see :class:`streaming.health.server.StatusServer`.
     """
     server = StatusServer(settings.http.host, settings.http.port or 0, watcher.pages())
-    watches: list[KafkaWatch | MirroringWatch] = [
+    watches: list[Watch] = [
         KafkaWatch(
             source,
             lambda: watcher.state,
@@ -257,6 +268,15 @@ def served(
                 watcher.saw_mirroring,
                 watcher.mirroring_failed,
                 interval=settings.fabric.interval.total_seconds(),
+                now_ms=lambda: time.time_ns() // 1_000_000,
+            )
+        )
+    if connect is not None and settings.source.connect is not None:
+        watches.append(
+            ConnectWatch(
+                connect,
+                watcher.saw_connector,
+                interval=settings.source.connect.interval.total_seconds(),
                 now_ms=lambda: time.time_ns() // 1_000_000,
             )
         )

@@ -99,11 +99,11 @@ class AskedRebuilds:
             origin = self._origin(table, parked)
             match origin:
                 case RowsOrigin.ASKED:
+                    self._commit(name, taking_asked_rows(table, parked))
                     _log.info(
                         "%s goes on: its connector run made no initial snapshot of it, so somebody asked for the rows",
                         name,
                     )
-                    self._commit(name, taking_asked_rows(table, parked))
                     return
                 case RowsOrigin.UNCLEAR:
                     self._commit(name, _unclear(table, parked, _TOLD_TOO_LITTLE))
@@ -122,8 +122,8 @@ class AskedRebuilds:
                 kind = RebuildKind.SNAPSHOT
         why = self._rebuilding.refusal(name, table) if kind is RebuildKind.SNAPSHOT else None
         if why is None:
-            _log.warning("%s is rebuilt: %s", name, parked.message)
             self._rebuilding.begin(name, kind, parked.reason)
+            _log.warning("%s is rebuilt: %s", name, parked.message)
             return
         message, remedy = why
         if gone is not None:

@@ -39,6 +39,8 @@ from streaming.driver.startup import OpenZone
 from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.generations import AT_REST
 from streaming.lifecycle.stopping import stop_table
+from streaming.log_context import about_work
+from streaming.logs import error_facts
 
 _log = logging.getLogger(__name__)
 
@@ -159,6 +161,9 @@ class Chores:
         """
         return self._idle
 
+    def _version(self) -> int:
+        return self._opened.ledger.state.version
+
     def _awaited(self) -> bool:
         """Whether a driver that ends when nothing is left to do waits for what the survey finds."""
         return self._pace.gives_up and self._survey is not None and self._survey.looking
@@ -177,6 +182,10 @@ class Chores:
         failed = self._failed.get(name)
         if failed is not None and self._clock() < failed.again:
             return False
+        with about_work(self._version):
+            return self._attempt_now(name, do)
+
+    def _attempt_now(self, name: str, do: Callable[[], bool]) -> bool:
         try:
             done = do()
         except Transient as error:
@@ -186,6 +195,7 @@ class Chores:
             if name in (_REQUESTS, _SURVEY) or isinstance(error, CONCERNS_ALL):
                 raise
             stop_table(self._opened.ledger, name, error)
+            _log.warning("%s is parked: %s", name, error, extra={"facts": {"table": name, **error_facts(error)}})
             done = True
         self._failed.pop(name, None)
         return done
@@ -220,7 +230,8 @@ class Chores:
                 self._told.add(path)
                 _log.warning("%s is no request that this version understands; it is left where it is", path)
         for request in found.requests:
-            self._answer(request)
+            with about_work(self._version):
+                self._answer(request)
         if found.requests:
             remove_old_answers(self._opened.state, now_ms=self._now_ms())
         self._looked = now

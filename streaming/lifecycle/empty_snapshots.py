@@ -125,14 +125,14 @@ class EmptySnapshots:
             case OnResnapshot.REBUILD:
                 why = self._rebuilding.refusal(name, table)
                 if why is None:
-                    _log.warning("%s is rebuilt: %s", name, found.message)
                     self._rebuilding.begin(name, RebuildKind.SNAPSHOT, SECOND_SNAPSHOT)
+                    _log.warning("%s is rebuilt: %s", name, found.message)
                     return True
             case OnResnapshot.PARK:
                 pass
             case OnResnapshot.UPSERT:
-                _log.warning(_STAYS, name, found.message)
                 self._commit(name, table, found)
+                _log.warning(_STAYS, name, found.message)
                 return True
             case _:
                 assert_never(policy)
@@ -144,11 +144,11 @@ class EmptySnapshots:
         after = self._doubted(table)
         if after is None:
             return False
+        self._opened.ledger.commit(Draft(tables={name: after}))
         if after.heard_ms > table.heard_ms:
             _log.warning(_STAYS, name, MAYBE_STALE)
         else:
             _log.warning("%s: %s; %s", name, MAYBE_STALE, MAYBE_STALE_REMEDY)
-        self._opened.ledger.commit(Draft(tables={name: after}))
         return True
 
     def _doubted(self, table: TableState) -> TableState | None:

@@ -280,8 +280,8 @@ class Rebuilding:
         on_drop = self._job.options_for(SourceTable(*table.source)).on_drop
         if on_drop is not OnDrop.DROP or not gone_meanwhile(table) or renamed_to(table):
             return False
-        _log.warning("%s: the source has dropped it while it was rebuilt, and its mirror is dropped with it", name)
         self.begin(name, RebuildKind.KAFKA, DROPPED)
+        _log.warning("%s: the source has dropped it while it was rebuilt, and its mirror is dropped with it", name)
         return True
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import assert_never
 
 from streaming.metrics.catalogue import CATALOGUE
+from streaming.metrics.kafka_watch import LONGEST_LOOK
 from streaming.metrics.metric import Combine, Kind, Metric
 
 _HEADER = """\
@@ -29,7 +30,12 @@ and the server goes on for `http.linger`, so that Prometheus and people read why
 - **What is not known has no series**: lag before Kafka was first looked at, the mirrored database's progress without
   access to it.
 - Kafka is looked at every `metrics.kafka_interval`, beside the job; what has landed since then does not count as
-  waiting.
+  waiting. One look reads at most {longest} records to tell how old they are, the first that waits of each partition, of
+  those that are furthest behind. Where records wait in more partitions than that, lag and headroom in seconds are not
+  known of the others; in offsets they are.
+- **A connector that has died** leaves `source_to_kafka` as it was: nothing lands that could tell. What tells is
+  `bridge_source_silence_seconds`, which means a fault where heartbeats are read, and, with `source.connect`,
+  `bridge_connector_trouble`: Kafka Connect is asked every `source.connect.interval`.
 - **Tasks run side by side**: the steps of `bridge_task_seconds` add up to the time of all tasks, of which a batch waits
   for the slowest only, in the stage `land` or `merge`. Whether an upload is whole is seen in the stage `publish`, by
   the length that the storage tells, before the rename.
@@ -39,7 +45,7 @@ and the server goes on for `http.linger`, so that Prometheus and people read why
 
 def reference() -> str:
     """The text of ``docs/metrics.md``."""
-    return _HEADER + "\n".join(_sections()) + "\n"
+    return _HEADER.format(longest=LONGEST_LOOK) + "\n".join(_sections()) + "\n"
 
 
 def _sections() -> Iterator[str]:

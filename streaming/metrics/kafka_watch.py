@@ -1,4 +1,5 @@
-"""Looking at Kafka now and then, beside the job: where its topics end, and how old the records are that wait.
+"""Looking at Kafka now and then, beside the job: where its topics end, and how old the records are that wait, or came
+last.
 
 One look sends the broker a handful of requests for all topics together, and reads one record of each partition that is
 behind: of at most :data:`LONGEST_LOOK`, those that are behind most. A broker that does not answer leaves the last view
@@ -10,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from connectors.errors import BridgeError
 from connectors.kafka.topics import TopicDescription
@@ -30,10 +32,14 @@ class KafkaSource:
     Attributes:
         describe: the subscribed topics as they are now.
         first_timestamps: when the first record at or behind each place was written; some may be missing.
+        newest_timestamps: when the newest record of each topic was written; topics without records are missing.
+        heartbeat_topics: globs of topics that hold the connector's heartbeats.
     """
 
     describe: Callable[[], Mapping[str, TopicDescription]]
     first_timestamps: Callable[[Iterable[Place]], Mapping[Place, int]]
+    newest_timestamps: Callable[[Mapping[str, TopicDescription]], Mapping[str, int]]
+    heartbeat_topics: tuple[str, ...] = ()
 
 
 def look(source: KafkaSource, state: LedgerState, before: KafkaView | None, now_ms: int) -> KafkaView:
@@ -55,7 +61,25 @@ def look(source: KafkaSource, state: LedgerState, before: KafkaView | None, now_
     first: dict[tuple[str, int], dict[int, int]] = {}
     for (topic, partition, offset), moment in {**known, **found}.items():
         first.setdefault((topic, partition), {})[offset] = moment
-    return replace(view, first_ms=first)
+    return replace(
+        view,
+        first_ms=first,
+        newest_ms=_newest(source, view.topics, before),
+        beats=any(_beats(source, topic, description) for topic, description in view.topics.items()),
+    )
+
+
+def _newest(source: KafkaSource, topics: Mapping[str, TopicDescription], before: KafkaView | None) -> Mapping[str, int]:
+    """What was known before stays so for a topic whose last record Kafka has removed since."""
+    earlier = {} if before is None else before.newest_ms
+    found = source.newest_timestamps(topics)
+    known = {name: max(found.get(name, 0), earlier.get(name, 0)) for name in topics}
+    return {name: moment for name, moment in known.items() if moment}
+
+
+def _beats(source: KafkaSource, topic: str, description: TopicDescription) -> bool:
+    named = any(fnmatchcase(topic, pattern) for pattern in source.heartbeat_topics)
+    return named and any(end for _, end in description.partitions.values())
 
 
 class KafkaWatch(Watch):

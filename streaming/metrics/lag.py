@@ -26,11 +26,21 @@ class KafkaView:
         topics: the subscribed topics.
         first_ms: per topic and partition, for some of the offsets that wait, Kafka's timestamp of the first record from
             there on.
+        newest_ms: per topic, Kafka's timestamp of its newest record; topics that never had one are missing.
+        beats: whether one of the topics holds the connector's heartbeats, or has held some.
     """
 
     at_ms: int
     topics: Mapping[str, TopicDescription]
     first_ms: Mapping[tuple[str, int], Mapping[int, int]] = field(default_factory=dict)
+    newest_ms: Mapping[str, int] = field(default_factory=dict)
+    beats: bool = False
+
+    @property
+    def silence_seconds(self) -> float | None:
+        """How old the newest record of all topics was at the look; None where there was none at all."""
+        newest = max(self.newest_ms.values(), default=None)
+        return None if newest is None else max(0.0, (self.at_ms - newest) / 1000)
 
 
 @dataclass(frozen=True)

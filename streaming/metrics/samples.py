@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
 from streaming.metrics import catalogue
+from streaming.metrics.connect_watch import ConnectorTrouble
 from streaming.metrics.fabric_samples import of_mirrored_table, of_mirroring
 from streaming.metrics.lag import (
     KafkaView,
@@ -86,6 +87,20 @@ def _process(observed: Observed) -> Iterator[Sample]:
         yield Sample(catalogue.LAST_SUCCESS, observed.last_success_ms / 1000)
     if observed.kafka is not None:
         yield Sample(catalogue.KAFKA_SEEN, observed.kafka.at_ms / 1000)
+    yield from _source(observed)
+
+
+def _source(observed: Observed) -> Iterator[Sample]:
+    if observed.kafka is not None:
+        yield Sample(catalogue.SOURCE_HEARTBEATS, observed.kafka.beats)
+        silence = observed.kafka.silence_seconds
+        if silence is not None:
+            yield Sample(catalogue.SOURCE_SILENCE_SECONDS, silence)
+    if observed.connector is not None:
+        yield Sample(catalogue.CONNECT_SEEN, observed.connector.at_ms / 1000)
+        if observed.connector.at_ms:
+            for cause in ConnectorTrouble:
+                yield Sample(catalogue.CONNECTOR_TROUBLE, cause in observed.connector.troubles, (cause.value,))
 
 
 def _table(

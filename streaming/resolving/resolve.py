@@ -31,7 +31,7 @@ from connectors.landing_zone.disputed import Disputed, Trouble, look, set_aside
 from connectors.landing_zone.errors import FencedError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.owner import ensure_owner
+from connectors.landing_zone.ledger.owner import ensure_belongs, ensure_owner
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState, TableStatus
 from connectors.landing_zone.redo import roll_forward
 from connectors.landing_zone.requests import Action, new_request, submit, waiting
@@ -121,9 +121,11 @@ def resolve(place: Place, name: str, table: TableState, decision: Decision | Non
         DecisionRefusedError: the decision does not fit what lies there.
         LedgerBehindError, TableResetError: the folder has another trouble, with a remedy of its own.
         FencedError: a bridge runs, or has run meanwhile.
+        ForeignLedgerError, ZoneOwnedError: zone, ledger and source do not belong together.
         Transient: a storage or Kafka does not answer; run it again.
     """
     ledger = Ledger.open(place.state, now_ms=place.now_ms, zone=place.zone)
+    ensure_belongs(place.zone, place.state, ledger.state, place.source)
     file = ledger.state.pending.get(name)
     if file is None:
         return _nothing(place, name, table, look_only=look_only)
@@ -184,7 +186,7 @@ def _claim(place: Place, ledger: Ledger, disputed: Disputed) -> None:
         FencedError: it is not: a bridge has gone on meanwhile.
     """
     seen = ledger.state
-    claimed = ledger.claim(f"resolve-{uuid.uuid4().hex[:12]}", place.host)
+    claimed = ledger.claim(f"resolve-{uuid.uuid4().hex[:12]}", place.host, place.source)
     ensure_owner(place.zone, claimed.ledger_id, place.source)
     if claimed.version != seen.version + 1 or look(place.zone, disputed.file) != disputed:
         raise FencedError(

@@ -47,7 +47,8 @@ class BridgeSettings(Section, BaseSettings):
     )
 
     name: SourceName = Field(examples=["shop"])
-    """Name of the source: lower-case letters, digits, dots, dashes. Part of topic and query names, so keep it."""
+    """Name of the source: lower-case letters, digits, dots, dashes. Part of topic and query names, and the ledger is
+    bound to it: keep it."""
     kafka: Kafka
     """The Kafka cluster and the topics that Debezium writes."""
     source: Source = Source()

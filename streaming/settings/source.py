@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from ipaddress import ip_address
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, FilePath, SecretStr
 
 from streaming.settings.kafka import BaseUrl
-from streaming.settings.scalars import TopicName
+from streaming.settings.scalars import Duration, TopicName
 from streaming.settings.secrets import secret_text, secret_twice, user_problems
 from streaming.settings.section import KeyPath, Section
 
@@ -104,9 +105,14 @@ class Connect(Section):
     """File that holds the password."""
     ca_file: FilePath | None = Field(default=None, examples=["/etc/cdc-bridge/connect-ca.pem"])
     """PEM file with the certificate authorities of the REST API; without it the system's."""
+    interval: Duration = timedelta(minutes=1)
+    """Time between two questions of a running bridge about the connector's state, for metrics, alerts and the status
+    page. Nothing is asked without `http.port`."""
 
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
         yield from user_problems(self.username, self.password, self.password_file)
+        if self.interval < timedelta(seconds=1):
+            yield ("interval",), "must be at least 1s"
 
     def password_text(self) -> str | None:
         """The password from whichever key holds it; raises as :func:`secret_text`."""
@@ -138,7 +144,7 @@ class Source(Section):
     notifications_topic: TopicName | None = Field(default=None, examples=["shop-notifications"])
     """The connector's notification.sink.topic.name: tells when a snapshot is complete; resync needs it."""
     connect: Connect | None = None
-    """Kafka Connect's REST API, for check."""
+    """Kafka Connect's REST API: for check, for reconcile, and for the running bridge's alerts."""
     database: Database | None = None
     """The database, for check and reconcile, and for tables that PostgreSQL drops."""
 

@@ -6,10 +6,21 @@ from typing import Any
 
 import pytest
 
+from streaming.settings.runtime import Trigger
 from tests.helm.chart import ZONE, Values, changed, one_source, refusal, rendered, run, settings
 
 SHOP = "sources.shop"
 _READABLE = "put it into a secret, and name that under secretFiles (and its file under settings) or under env as"
+
+BROKERS = {
+    "name": "CDC_BRIDGE_KAFKA__BOOTSTRAP_SERVERS",
+    "valueFrom": {"secretKeyRef": {"name": "shop", "key": "brokers"}},
+}
+_PORTS = (
+    f"{SHOP}.networkPolicy.egressPorts is required: the brokers come from the environment, where the chart can't read"
+    " their ports, and the policy would let nothing out to them; name the ports there, such as [9092], or write"
+    " settings.kafka.bootstrap_servers"
+)
 
 
 def test_no_source_at_all() -> None:
@@ -60,6 +71,32 @@ REFUSED: list[tuple[str, Values, str]] = [
         one_source(terminationGracePeriodSeconds=30),
         f"{SHOP}.terminationGracePeriodSeconds is 30: a micro-batch in hand would be cut off and done again; give it at"
         " least 60 seconds, longer than the longest micro-batch",
+    ),
+    (
+        "a grace period shorter than a batch of so many records",
+        one_source(settings=settings(trigger={"max_offsets": 1_200_001})),
+        f"{SHOP}.terminationGracePeriodSeconds is 300: a micro-batch of settings.trigger.max_offsets, 1200001, may take"
+        " 301 seconds, at 4000 records a second, and would be cut off and done again; raise it, or lower max_offsets",
+    ),
+    (
+        "a grace period shorter than a batch of as many records as the settings take by themselves",
+        one_source(terminationGracePeriodSeconds=249),
+        f"{SHOP}.terminationGracePeriodSeconds is 249: a micro-batch of settings.trigger.max_offsets, 1000000, may take"
+        " 250 seconds, at 4000 records a second, and would be cut off and done again; raise it, or lower max_offsets",
+    ),
+    (
+        "a network policy, and brokers that the environment gives",
+        one_source(networkPolicy={"enabled": True}, env=[BROKERS]),
+        _PORTS,
+    ),
+    (
+        "a network policy, and brokers that some secret gives",
+        changed(
+            one_source(networkPolicy={"enabled": True}, envFrom=[{"secretRef": {"name": "shop"}}]),
+            "sources.shop.settings.kafka",
+            {"topics": ["t"]},
+        ),
+        _PORTS,
     ),
     (
         "less memory than the heap and what is beside it",
@@ -320,6 +357,25 @@ def test_a_database_that_is_verified_or_here_or_trusted_by_a_word_is_taken(
         "extraVolumeMounts": [{"name": "database", "mountPath": "/etc/database"}],
     }
     assert rendered(one_source(settings=settings(source={"database": database}), env=env, **volumes))
+
+
+@pytest.mark.parametrize(
+    "policy", [{}, {"enabled": True, "egressPorts": [9092]}, {"enabled": True, "extraEgress": [{"to": []}]}]
+)
+def test_brokers_from_the_environment_are_let_out_to_where_their_ports_are_named(policy: dict[str, Any]) -> None:
+    assert rendered(one_source(networkPolicy=policy, env=[BROKERS]))
+
+
+def test_brokers_in_the_values_need_no_ports_beside_other_variables() -> None:
+    assert rendered(one_source(networkPolicy={"enabled": True}, envFrom=[{"secretRef": {"name": "shop"}}]))
+
+
+def test_a_grace_period_that_is_just_enough_for_its_records_is_taken() -> None:
+    assert rendered(one_source(terminationGracePeriodSeconds=250))
+    more = settings(trigger={"max_offsets": 1_200_000})
+    assert rendered(one_source(settings=more))
+    # The chart's number where the values have none.
+    assert Trigger().max_offsets == 1_000_000
 
 
 @pytest.mark.parametrize("limit", ["2074Mi", 2074 * 2**20, "2174746624", "3e9"])

@@ -151,8 +151,8 @@ MUTANTS = (
     Mutant(
         "files of a rival that began first are taken for foreign ones",
         "streaming/driver/startup.py",
-        "            ledger.check_fence()\n            raise\n",
-        "            raise\n",
+        "        ledger.check_fence()\n        raise\n",
+        "        raise\n",
     ),
     Mutant(
         "a version that is pruned while it is read is taken for damage",
@@ -164,7 +164,7 @@ MUTANTS = (
     Mutant(
         "a driver begins a ledger in a zone that has lost one",
         "streaming/driver/startup.py",
-        "            if not ledger.state.version:\n                ensure_unowned(zone)\n",
+        "        if not ledger.state.version:\n            ensure_unowned(zone)\n",
         "",
         ("lost", "a lost ledger and a fault"),
     ),

@@ -74,7 +74,16 @@ class TestDashboard:
     def test_ids_are_unique_and_every_panel_has_a_title(self) -> None:
         assert sorted(panel["id"] for panel in PANELS) == list(range(1, len(PANELS) + 1))
         titles = [panel["title"] for panel in PANELS if panel["type"] == "row"]
-        assert titles == ["Overview", "Tables", "Kafka", "Throughput", "Stages", "Ledger and process", "Fabric"]
+        assert titles == [
+            "Overview",
+            "Tables",
+            "Source",
+            "Kafka",
+            "Throughput",
+            "Stages",
+            "Ledger and process",
+            "Fabric",
+        ]
         assert all(panel["title"] for panel in PANELS)
         assert all(panel["description"] for panel in SHOWING)
 

@@ -30,6 +30,7 @@ from tests.support.cluster import Cluster
 from tests.support.http import ask
 from tests.support.records import Record, Table
 from tests.support.replicator import Replicator
+from tests.unit.source_database.connect_server import ConnectServer
 from tests.unit.streaming.settings_builder import settings
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -104,7 +105,18 @@ def look(server: Prometheus, live: Live) -> bool:
 
 
 @pytest.fixture(scope="module")
-def live(bootstrap_servers: str, spark_jars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Live:
+def connect() -> Iterator[ConnectServer]:
+    """Kafka Connect, whose connector has lost its task."""
+    with ConnectServer() as server:
+        failed = {"id": 0, "state": "FAILED", "trace": "org.postgresql.util.PSQLException: gone"}
+        server.answers["/connectors/shop/status"] = (200, {"connector": {"state": "RUNNING"}, "tasks": [failed]})
+        yield server
+
+
+@pytest.fixture(scope="module")
+def live(
+    bootstrap_servers: str, spark_jars: list[Path], tmp_path_factory: pytest.TempPathFactory, connect: ConnectServer
+) -> Live:
     cluster = Cluster(bootstrap_servers)
     orders = Table(cluster.topic("orders", 2, retention_ms="86400000"))
     customers = Table(cluster.topic("customers", retention_ms="86400000"), "customers")
@@ -120,6 +132,7 @@ def live(bootstrap_servers: str, spark_jars: list[Path], tmp_path_factory: pytes
         http__port=0,
         metrics__kafka_interval="1s",
         fabric={"status": "files", "interval": "1s", "blocked_after": "2s"},
+        source={"connect": {"url": connect.url, "connector": "shop", "interval": "1s"}},
     )
     cluster.send(orders.at(0).create({"id": 1, "name": "a"}, lsn=1), customers.create({"id": 1, "name": "x"}, lsn=2))
     found, urls, stop = Live(), Queue[str](), StopSignal()

@@ -39,6 +39,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.kafka.errors.TopicNotFoundError": (_KAFKA, "test_topic_not_found"),
     "connectors.landing_zone.errors.FencedError": (_LEDGER, "test_fenced"),
     "connectors.landing_zone.errors.ForeignFolderError": (_ZONE, "test_foreign_folder"),
+    "connectors.landing_zone.errors.ForeignLedgerError": (_LEDGER, "test_foreign_ledger"),
     "connectors.landing_zone.errors.InvalidDraftError": (_LEDGER, "test_invalid_draft"),
     "connectors.landing_zone.errors.InvalidFileNameError": (_ZONE, "test_invalid_file_name"),
     "connectors.landing_zone.errors.InvalidZoneError": (_ZONE, "test_invalid_zone"),

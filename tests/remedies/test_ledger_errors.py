@@ -11,6 +11,7 @@ import pytest
 from connectors.kafka.errors import RecordsGoneError
 from connectors.landing_zone.errors import (
     FencedError,
+    ForeignLedgerError,
     InvalidDraftError,
     LedgerCorruptError,
     LedgerFormatError,
@@ -60,6 +61,25 @@ def test_zone_owned(world: World, tmp_path: Path) -> None:
     assert raised.value.remedy.startswith("set state.url to where that ledger is")
     world.state = own
     require_health(world)
+
+
+def test_foreign_ledger(world: World, tmp_path: Path) -> None:
+    """The settings of the shop were copied for another source, and ``state.url`` was left as it is."""
+    driver = world.driver()
+    (tmp_path / "other").mkdir()
+    other = World(tmp_path / "other")
+    own, other.state = other.state, world.state
+    versions = dict(world.state.files)
+    with pytest.raises(ForeignLedgerError) as raised:
+        started(other)
+    assert "needs a state.url of its own" in raised.value.remedy
+    assert world.state.files == versions
+    world.send(ORDERS.create(row(9), 29), ORDERS.delete(row(9), 30))
+    driver.land()
+    require_health(world)
+    other.state = own
+    started(landed_twice(other))
+    require_health(other)
 
 
 def test_ledger_corrupt(world: World) -> None:

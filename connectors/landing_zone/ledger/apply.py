@@ -63,13 +63,14 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
         runs=_runs_after(state.runs, version.runs),
         counters=_sum(state.counters, version.counters),
         handled=(*state.handled, *version.handled)[-KEPT_HANDLED:],
+        source=state.source if version.snapshot is None else version.snapshot.source,
     )
 
 
-def claim_version(state: LedgerState, stamp: Stamp, *, new_id: str) -> Version:
+def claim_version(state: LedgerState, stamp: Stamp, *, new_id: str, source: str = "") -> Version:
     """The version by which a driver takes the zone over after ``state``: epoch + 1, no files, the whole state.
 
-    ``new_id`` becomes the ledger's id if this is its first version.
+    ``new_id`` becomes the ledger's id if this is its first version; ``source`` its source's name if it has none.
     """
     version = Version(
         version=state.version + 1,
@@ -83,7 +84,7 @@ def claim_version(state: LedgerState, stamp: Stamp, *, new_id: str) -> Version:
         commits=state.commits,
         pending=state.pending,
     )
-    after = apply(state, version)
+    after = replace(apply(state, version), source=state.source or source)
     return replace(version, snapshot=replace(after, ledger_id=new_id) if state.version == 0 else after)
 
 

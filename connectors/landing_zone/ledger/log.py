@@ -30,6 +30,7 @@ from connectors.landing_zone.ledger.apply import Stamp, apply, claim_version, co
 from connectors.landing_zone.ledger.copying import COPY_EVERY_MS, SNAPSHOT_COPY, changes_ground, is_newer, read_copy
 from connectors.landing_zone.ledger.draft import Draft, check
 from connectors.landing_zone.ledger.history import rebuild
+from connectors.landing_zone.ledger.owner import foreign_source
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState, Version
 from connectors.landing_zone.ledger.version_file import (
     PUT_BACK,
@@ -100,20 +101,23 @@ class Ledger:
         """What the ledger knows, ``pending`` without the files confirmed since; version 0 before the first claim."""
         return self._state
 
-    def claim(self, writer: str, host: str) -> LedgerState:
+    def claim(self, writer: str, host: str, source: str = "") -> LedgerState:
         """Take the zone over: write a version with the next epoch, the fence against every earlier driver.
 
         Args:
             writer: run id of this driver, never used by another start; host: where it runs.
+            source: name of the source whose changes are to land; a ledger that has begun for another one is left alone.
 
         Raises:
+            ForeignLedgerError: the ledger is another source's; nothing was written.
             FencedError: others claimed it again and again meanwhile, or this driver slept until its slot was pruned.
             LedgerBehindError: the zone has the copy of a newer version; nothing was written.
             Transient: it is not known whether the claim was written; claim again.
         """
         for _ in range(CLAIM_ATTEMPTS):
             self._require_newest()
-            version = claim_version(self._state, self._stamp(writer, host), new_id=str(uuid.uuid4()))
+            self._require_source(source)
+            version = claim_version(self._state, self._stamp(writer, host), new_id=str(uuid.uuid4()), source=source)
             pass_failpoint(Failpoint.CLAIM_BEFORE)
             if self._put(version):
                 self._adopt(version)
@@ -198,6 +202,10 @@ class Ledger:
                 remedy="an older ledger was put back: set state.url to the newest one; if it is lost, "
                 "`cdc-bridge ledger rebuild CONFIG`",
             )
+
+    def _require_source(self, source: str) -> None:
+        if source and self._state.source not in ("", source):
+            raise foreign_source(self._state, source, self._storage)
 
     def _stamp(self, writer: str, host: str) -> Stamp:
         self._attempt += 1

@@ -11,8 +11,15 @@ from collections.abc import Iterator
 import msgspec
 
 from connectors.json_errors import DECODE_ERRORS
-from connectors.landing_zone.errors import InvalidZoneError, LedgerBehindError, PathNotFoundError, ZoneOwnedError
+from connectors.landing_zone.errors import (
+    ForeignLedgerError,
+    InvalidZoneError,
+    LedgerBehindError,
+    PathNotFoundError,
+    ZoneOwnedError,
+)
 from connectors.landing_zone.layout import SCHEMA_SUFFIX
+from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.published import published_files
 from connectors.landing_zone.storage.protocol import Storage
 
@@ -64,14 +71,63 @@ def ensure_owner(zone: Storage, ledger_id: str, source_name: str) -> None:
         return
     owner = read_owner(zone)
     if owner is not None and owner.ledger_id != ledger_id:
-        raise ZoneOwnedError(
-            f"The landing zone belongs to the ledger {owner.ledger_id} of source {owner.source}, "
-            f"not to this one, {ledger_id} of source {source_name}",
+        raise _owned(zone, owner, ledger_id, source_name)
+
+
+def ensure_belongs(zone: Storage, state: Storage, ledger: LedgerState, source_name: str) -> None:
+    """Check before the claim that a ledger which has begun is that of this source and this zone.
+
+    The claim fences the driver whose ledger it is, and a zone that the ledger has not landed in looks as if somebody
+    had removed all of its tables. A zone without owner file passes as long as the ledger has no table: the first start
+    may have ended between its claim and the owner file.
+
+    Args:
+        state: where the ledger is.
+
+    Raises:
+        ForeignLedgerError: it belongs to another source, or has landed its tables in another zone.
+        ZoneOwnedError: the zone belongs to another ledger.
+        InvalidZoneError: the owner file cannot be read.
+    """
+    if not ledger.version:
+        return
+    if ledger.source not in ("", source_name):
+        raise foreign_source(ledger, source_name, state)
+    owner = read_owner(zone)
+    if owner is not None and owner.ledger_id != ledger.ledger_id:
+        raise _owned(zone, owner, ledger.ledger_id, source_name)
+    if owner is None and ledger.tables:
+        raise ForeignLedgerError(
+            f"The ledger knows {len(ledger.tables)} table(s), but this landing zone has no owner: they were landed in "
+            "another one, or it was emptied",
             zone=zone.url,
+            state=state.url,
             file=OWNER_FILE,
-            remedy="set state.url to where that ledger is, or put it back there from a backup; otherwise choose an "
-            "empty landing zone",
+            remedy="set landing_zone.url to the zone of this ledger; a landing zone that begins, or begins anew, needs "
+            "a state.url of its own, in which there is no ledger",
         )
+
+
+def foreign_source(ledger: LedgerState, source_name: str, state: Storage) -> ForeignLedgerError:
+    """The ledger has begun for a source of another name."""
+    return ForeignLedgerError(
+        f"The ledger is that of source {ledger.source}, not of {source_name}; version {ledger.version} was written by "
+        f"{ledger.writer}",
+        state=state.url,
+        remedy=f"another source needs a state.url, and a landing_zone.url, of its own; if it is the same source under "
+        f"another name, set name back to {ledger.source}",
+    )
+
+
+def _owned(zone: Storage, owner: Owner, ledger_id: str, source_name: str) -> ZoneOwnedError:
+    return ZoneOwnedError(
+        f"The landing zone belongs to the ledger {owner.ledger_id} of source {owner.source}, "
+        f"not to this one, {ledger_id} of source {source_name}",
+        zone=zone.url,
+        file=OWNER_FILE,
+        remedy="set state.url to where that ledger is, or put it back there from a backup; otherwise choose an "
+        "empty landing zone",
+    )
 
 
 def ensure_unowned(zone: Storage) -> None:

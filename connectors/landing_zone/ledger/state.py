@@ -121,6 +121,7 @@ class LedgerState(msgspec.Struct, frozen=True):
 
     Attributes:
         ledger_id: made once with the ledger; the zone's owner file holds it too.
+        source: name of the source whose changes it records; empty until a release that records it has claimed it.
         commits: number of versions that carried a batch (claims do not count), so it does not depend on restarts.
         tables: by the landing zone's name of the table, ``schema.table``.
         schemas: pinned schemas as JSON text, by fingerprint.
@@ -148,6 +149,7 @@ class LedgerState(msgspec.Struct, frozen=True):
     runs: dict[str, dict[str, int]] = {}
     counters: dict[str, int] = {}
     handled: tuple[str, ...] = ()
+    source: str = ""
 
 
 NOTHING_LANDED = LedgerState(ledger_id="", version=0, epoch=0, writer="")

@@ -55,6 +55,13 @@ left to it. */}}
 {{- end }}
 {{- if lt (int $source.terminationGracePeriodSeconds) 60 }}
   - {{ .at }}.terminationGracePeriodSeconds is {{ int $source.terminationGracePeriodSeconds }}: a micro-batch in hand would be cut off and done again; give it at least 60 seconds, longer than the longest micro-batch
+{{- else }}
+{{- /* Nothing bounds a micro-batch's time but its records: 4,000 a second are a tenth of what one core does with small rows. */}}
+{{- $offsets := dig "trigger" "max_offsets" 1000000 $source.settings | int64 }}
+{{- $longest := divf $offsets 4000 | ceil | int64 }}
+{{- if lt (int64 $source.terminationGracePeriodSeconds) $longest }}
+  - {{ .at }}.terminationGracePeriodSeconds is {{ int $source.terminationGracePeriodSeconds }}: a micro-batch of settings.trigger.max_offsets, {{ $offsets }}, may take {{ $longest }} seconds, at 4000 records a second, and would be cut off and done again; raise it, or lower max_offsets
+{{- end }}
 {{- end }}
 {{- /* A number is bytes, and less is refused, by the bridge as well (streaming/settings/runtime.py). */}}
 {{- $heap := dig "spark" "driver_memory" "1GiB" $source.settings }}
@@ -86,6 +93,11 @@ left to it. */}}
 {{- end }}
 {{- end }}
 {{- $kafka := $settings.kafka | default dict }}
+{{- $policy := .source.networkPolicy }}
+{{- $brokers := include "cdc-bridge.variable" (dict "env" .source.env "path" "kafka.bootstrap_servers") }}
+{{- if and $policy.enabled (or $brokers (and .source.envFrom (not $kafka.bootstrap_servers))) (not $policy.egressPorts) (not $policy.extraEgress) }}
+  - {{ .at }}.networkPolicy.egressPorts is required: the brokers come from the environment, where the chart can't read their ports, and the policy would let nothing out to them; name the ports there, such as [9092], or write settings.kafka.bootstrap_servers
+{{- end }}
 {{- $byVariable := or .source.envFrom (include "cdc-bridge.variable" (dict "env" .source.env "path" "kafka.topics")) (include "cdc-bridge.variable" (dict "env" .source.env "path" "kafka.pattern")) }}
 {{- if not (or $kafka.topics $kafka.pattern $byVariable) }}
   - {{ .at }}.settings.kafka.topics is required (or pattern): name the topics to read

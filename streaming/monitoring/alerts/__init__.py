@@ -8,12 +8,14 @@ from streaming.monitoring.alerts.ledger import LEDGER
 from streaming.monitoring.alerts.liveness import LIVENESS
 from streaming.monitoring.alerts.records import RECORDS
 from streaming.monitoring.alerts.retention import RETENTION
+from streaming.monitoring.alerts.source import SOURCE_SPEAKS
 from streaming.monitoring.alerts.tables import TABLES
 from streaming.monitoring.rule import Alert
 
 ALERT_GROUPS: tuple[tuple[str, tuple[Alert, ...]], ...] = (
     ("cdc-bridge-liveness", LIVENESS),
     ("cdc-bridge-lag", LAG),
+    ("cdc-bridge-source", SOURCE_SPEAKS),
     ("cdc-bridge-retention", RETENTION),
     ("cdc-bridge-tables", TABLES),
     ("cdc-bridge-records", RECORDS),

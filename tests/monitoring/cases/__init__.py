@@ -9,6 +9,7 @@ from tests.monitoring.cases.ledger import LEDGER
 from tests.monitoring.cases.liveness import LIVENESS
 from tests.monitoring.cases.records import RECORDS
 from tests.monitoring.cases.retention import RETENTION
+from tests.monitoring.cases.source import SOURCE
 from tests.monitoring.cases.tables import TABLES
 
-CASES: tuple[Case, ...] = (*LIVENESS, *LAG, *RETENTION, *TABLES, *RECORDS, *LEDGER, *FABRIC)
+CASES: tuple[Case, ...] = (*LIVENESS, *LAG, *SOURCE, *RETENTION, *TABLES, *RECORDS, *LEDGER, *FABRIC)

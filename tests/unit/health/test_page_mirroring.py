@@ -143,7 +143,7 @@ def test_mirroring_is_looked_at_beside_the_job(
     watcher = Looked()
     watcher.listener.on_state(STATE)
     Zone(tmp_path).lay(2, 3)
-    kafka = KafkaSource(dict, lambda places: {})
+    kafka = KafkaSource(dict, lambda places: {}, lambda topics: {})
     mirroring = source(Listed(tmp_path / "zone"), Fabric(answer))
     with served(watcher, kafka, settings(http__port=0), mirroring) as url:
         assert watcher.looked.wait(10)

@@ -221,7 +221,7 @@ class TestServed:
             looked.set()
             return kafka({"orders": (0, 100)}).topics
 
-        return KafkaSource(describe, first)
+        return KafkaSource(describe, first, lambda topics: {})
 
     def test_it_serves_and_looks_at_kafka_while_the_block_runs(self) -> None:
         looked = threading.Event()
@@ -246,7 +246,7 @@ class TestServed:
         def away() -> Any:
             raise BrokerUnavailableError("no answer", remedy="wait")
 
-        with served(watcher, KafkaSource(away, lambda places: {}), chosen):
+        with served(watcher, KafkaSource(away, lambda places: {}, lambda topics: {}), chosen):
             assert failed.wait(10)
 
     def test_what_ends_the_block_is_remembered(self) -> None:

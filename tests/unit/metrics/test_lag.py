@@ -127,7 +127,7 @@ class Broker:
 
     @property
     def source(self) -> KafkaSource:
-        return KafkaSource(self.describe, self.first)
+        return KafkaSource(self.describe, self.first, lambda topics: {})
 
 
 class TestLook:

@@ -69,13 +69,14 @@ def kafka(
     ends: Mapping[str, tuple[int, int]],
     first_ms: Mapping[tuple[str, int], int] | None = None,
     retention_ms: int | None = 7 * DAY * 1000,
+    **more: Any,
 ) -> KafkaView:
     """Topics of one partition with (earliest, end); ``first_ms`` by topic and offset."""
     first: dict[tuple[str, int], dict[int, int]] = {}
     for (topic, offset), moment in (first_ms or {}).items():
         first.setdefault((topic, 0), {})[offset] = moment
     topics = {topic: TopicDescription("id", {0: span}, retention_ms=retention_ms) for topic, span in ends.items()}
-    return KafkaView(NOON_MS - 2_000, topics, first)
+    return KafkaView(NOON_MS - 2_000, topics, first, **more)
 
 
 def observed(state: LedgerState | None, **more: Any) -> Observed:

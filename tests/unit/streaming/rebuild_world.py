@@ -20,6 +20,7 @@ from connectors.kafka.errors import BrokerUnavailableError, TopicNotFoundError
 from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT, Notification, SnapshotKind, SnapshotSignal
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.owner import ensure_owner
 from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import recover
@@ -246,7 +247,8 @@ class Driver:
         self.failures: list[BridgeError] = []
         self.job = world.job
         self.ledger = Ledger.open(self.state, now_ms=lambda: 0, sleep=_no_sleep)
-        self.ledger.claim(name, "host")
+        claimed = self.ledger.claim(name, "host", "shop")
+        ensure_owner(self.zone, claimed.ledger_id, "shop")
         pending = waiting_files(self.ledger.state)
         metadata = table_metadata(pending, self.ledger.state, self.job)
         settle(self.ledger, recover(self.zone, pending, metadata, threads=1, sleep=_no_sleep))

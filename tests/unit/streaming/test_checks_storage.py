@@ -57,29 +57,37 @@ class TestStorage:
             assert clock.detail.startswith("the storage's clock and this machine's differ by ")
 
     def test_a_zone_of_nobody_is_taken_by_the_first_run(self) -> None:
-        assert said(check_owner(MemoryStorage(), EMPTY)) == [
+        assert said(check_owner(MemoryStorage(), MemoryStorage(), EMPTY, "shop")) == [
             ("owner", "ok", "the landing zone belongs to nobody yet; the first run takes it")
         ]
 
     def test_a_zone_of_this_ledger(self, tmp_path: Path) -> None:
         shop = two_batches(tmp_path)
         ensure_owner(shop.zone, shop.ledger.state.ledger_id, "shop")
-        assert verdicts(check_owner(shop.zone, shop.ledger.state)) == [("owner", "ok")]
+        assert verdicts(check_owner(shop.zone, MemoryStorage(), shop.ledger.state, "shop")) == [("owner", "ok")]
 
     def test_a_zone_of_another_ledger_is_a_problem(self) -> None:
         zone = MemoryStorage()
         ensure_owner(zone, "theirs", "other")
-        [check] = check_owner(zone, EMPTY)
+        [check] = check_owner(zone, MemoryStorage(), EMPTY, "shop")
         assert (check.verdict, check.detail) == (
             Verdict.PROBLEM,
             "the landing zone belongs to the ledger theirs of source other; there is none at the state's place",
         )
-        [check] = check_owner(zone, LedgerState("ours", 3, 1, "run"))
+        [check] = check_owner(zone, MemoryStorage(), LedgerState("ours", 3, 1, "run"), "shop")
         assert check.detail.endswith("; this one is ours")
+
+    def test_a_ledger_of_another_source_or_zone_is_a_problem(self, tmp_path: Path) -> None:
+        shop = two_batches(tmp_path)
+        [check] = check_owner(MemoryStorage(), MemoryStorage(), shop.ledger.state, "shop")
+        assert (check.verdict, check.subject) == (Verdict.PROBLEM, "owner")
+        assert check.detail.startswith("The ledger knows 1 table(s), but this landing zone has no owner")
+        [check] = check_owner(shop.zone, MemoryStorage(), LedgerState("ours", 3, 1, "run", source="store"), "shop")
+        assert check.detail.startswith("The ledger is that of source store, not of shop; version 3 was written by run")
 
     def test_foreign_files_or_a_broken_owner_file_are_a_problem(self, tmp_path: Path) -> None:
         zone = two_batches(tmp_path).zone
-        [check] = check_owner(zone, EMPTY)
+        [check] = check_owner(zone, MemoryStorage(), EMPTY, "shop")
         assert check.detail.startswith("The ledger is empty, but the landing zone holds files up to number 2")
         zone.put(OWNER_FILE, b"?")
-        assert verdicts(check_owner(zone, EMPTY)) == [("owner", "problem")]
+        assert verdicts(check_owner(zone, MemoryStorage(), EMPTY, "shop")) == [("owner", "problem")]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from connectors.landing_zone.storage.local import LocalStorage
 from streaming.driver.query import Retries, StopSignal, do_all
 from streaming.lifecycle.answers import accepted
 from streaming.lifecycle.chores import Chores, Pace
+from streaming.log_context import version_in_hand
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.resumable import NAME, Shop
@@ -327,6 +329,52 @@ class TestTables:
         shop.plain.ledger.commit(Draft(tables={NAME: asking}))
         chores(shop, step).run()
         assert looked == [NAME]
+
+
+class TestLines:
+    """Each line of a chore that has written a version can be found by it."""
+
+    @pytest.fixture(autouse=True)
+    def versions(self) -> Iterator[list[tuple[str, int | None]]]:
+        told: list[tuple[str, int | None]] = []
+
+        class Noting(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                told.append((record.getMessage(), version_in_hand()))
+
+        log, noting = logging.getLogger("streaming.lifecycle"), Noting()
+        level = log.level
+        log.setLevel(logging.INFO)
+        log.addHandler(noting)
+        yield told
+        log.removeHandler(noting)
+        log.setLevel(level)
+
+    def test_two_requests_at_a_time_and_one_that_is_refused(
+        self, tmp_path: Path, versions: list[tuple[str, int | None]]
+    ) -> None:
+        shop = Shop(tmp_path)
+        shop.receive(ORDERS.read(row(1), 10), OTHER.read(row(1), 10))
+        for name in (NAME, USERS, NAME):
+            submit(shop.plain.state, shop.request(Action.PAUSE, name))
+        shop.chores.run()
+        found = {(re.findall(r"from version (\d) on$", line) or [None])[0]: version for line, version in versions}
+        assert len(versions) == 3
+        assert found == {"3": 3, "4": 4, None: None}
+
+    def test_a_table_that_comes_to_stand_still(self, tmp_path: Path, versions: list[tuple[str, int | None]]) -> None:
+        shop = paused(tmp_path)
+
+        def step(name: str) -> bool:
+            if name == NAME:
+                raise Broken("the file cannot be written", remedy="make room")
+            return False
+
+        versions.clear()
+        chores(shop, step).run()
+        [(line, version)] = versions
+        assert line == f"{NAME} is parked: the file cannot be written. Remedy: make room"
+        assert version == shop.plain.ledger.state.version
 
 
 def test_a_stop_ends_the_chores_between_two_of_them(tmp_path: Path) -> None:

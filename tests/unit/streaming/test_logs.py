@@ -11,7 +11,7 @@ import pytest
 
 from connectors.errors import Terminal
 from streaming.console import show_error, show_unexpected
-from streaming.log_context import about_version, failing_in
+from streaming.log_context import about_version, about_work, failing_in
 from streaming.logs import error_facts, log_nothing, log_to_stderr
 from streaming.settings.runtime import LogFormat, LogLevel
 
@@ -70,6 +70,23 @@ def test_lines_of_a_batch_have_the_version_that_it_becomes(capsys: pytest.Captur
     log.info("behind it")
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert [line.get("version") for line in lines] == [7, 6, None]
+
+
+def test_lines_of_other_work_have_the_version_that_it_has_written_last(capsys: pytest.CaptureFixture[str]) -> None:
+    log_to_stderr(LogFormat.JSON, LogLevel.INFO)
+    log = logging.getLogger("streaming")
+    head = 7
+    with about_work(lambda: head):
+        log.info("nothing is written yet")
+        head = 8
+        log.info("written")
+        with about_work(lambda: head):
+            log.info("a part that has written nothing")
+        head = 9
+        log.info("written again")
+    log.info("behind it")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line.get("version") for line in lines] == [None, 8, None, 9, None]
 
 
 def test_an_error_of_a_process_that_logs_json_is_a_line_of_its_log(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,25 +6,31 @@ from pathlib import Path
 
 import pytest
 
-from connectors.landing_zone.errors import FencedError, LedgerCorruptError, LedgerWholeError, ZoneOwnedError
+from connectors.landing_zone.errors import (
+    FencedError,
+    ForeignLedgerError,
+    LedgerCorruptError,
+    LedgerWholeError,
+    ZoneOwnedError,
+)
 from connectors.landing_zone.ledger.owner import ensure_owner
 from connectors.landing_zone.ledger.version_file import path_of, version_numbers
 from connectors.landing_zone.publisher import Publisher
 from streaming.driver.startup import OpenZone, open_zone
 from streaming.zones.rebuilding_ledger import make_ledger_again
-from tests.unit.landing_zone.ledger_builders import METADATA, NOON_MS, ORDERS, batch, claimed, no_wait
+from tests.unit.landing_zone.ledger_builders import METADATA, NOON_MS, ORDERS, batch, claimed, no_wait, offsets_only
 from tests.unit.landing_zone.memory_storage import MemoryStorage, Request
 from tests.unit.streaming.landed_shop import job
 
 STAGED = "_scratchPad/00000000000000000001/file"
 
 
-def start(folder: Path, zone: MemoryStorage, state: MemoryStorage) -> OpenZone:
+def start(folder: Path, zone: MemoryStorage, state: MemoryStorage, source: str = "shop") -> OpenZone:
     return open_zone(
         zone,
         state,
         job(folder),
-        source="shop",
+        source=source,
         writer="run-2",
         host="here",
         partner=b"{}",
@@ -103,3 +109,85 @@ def test_files_that_a_sleeping_driver_was_about_to_publish_are_gone_with_the_los
 
     assert not published.confirmed
     assert not [path for path in zone.files if path.endswith(".parquet")]
+
+
+class TestALedgerOfSomebodyElse:
+    """``state.url`` is that of another bridge: nothing is written, so its driver is not fenced."""
+
+    def test_of_another_source_although_it_has_landed_nothing_yet(self, tmp_path: Path) -> None:
+        state = MemoryStorage()
+        shop = start(tmp_path, MemoryStorage(), state)
+        before = dict(state.files)
+
+        with pytest.raises(ForeignLedgerError) as caught:
+            start(tmp_path, MemoryStorage(), state, "store")
+
+        assert str(caught.value) == (
+            "The ledger is that of source shop, not of store; version 1 was written by run-2 [state=memory:///zone]. "
+            "Remedy: another source needs a state.url, and a landing_zone.url, of its own; if it is the same source "
+            "under another name, set name back to shop"
+        )
+        assert state.files == before
+        shop.ledger.commit(batch(1, 0, 3))
+
+    def test_of_the_same_name_that_lands_in_another_zone(self, tmp_path: Path) -> None:
+        state, copied = MemoryStorage(), MemoryStorage()
+        shop = start(tmp_path, MemoryStorage(), state)
+        shop.ledger.commit(batch(1, 0, 3))
+        before = dict(state.files)
+
+        with pytest.raises(ForeignLedgerError) as caught:
+            start(tmp_path, copied, state)
+
+        assert str(caught.value) == (
+            "The ledger knows 1 table(s), but this landing zone has no owner: they were landed in another one, or it "
+            "was emptied [zone=memory:///zone, state=memory:///zone, file=_cdc_bridge_owner.json]. Remedy: set "
+            "landing_zone.url to the zone of this ledger; a landing zone that begins, or begins anew, needs a "
+            "state.url of its own, in which there is no ledger"
+        )
+        assert (state.files, copied.files) == (before, {})
+        shop.ledger.confirm([ORDERS])
+        shop.ledger.commit(offsets_only(3, 6))
+
+    def test_of_a_zone_that_has_another_one(self, tmp_path: Path) -> None:
+        zone, state = MemoryStorage(), MemoryStorage()
+        ensure_owner(zone, "L1", "shop")
+        claimed(state)
+        before = dict(state.files)
+
+        with pytest.raises(ZoneOwnedError, match="The landing zone belongs to the ledger L1 of source shop"):
+            start(tmp_path, zone, state)
+
+        assert state.files == before
+
+    def test_that_another_source_begins_at_the_same_moment(self, tmp_path: Path) -> None:
+        zone, state = MemoryStorage(), MemoryStorage()
+
+        def a_rival_begins(request: Request) -> None:
+            state.hook = None
+            start(tmp_path, MemoryStorage(), MemoryStorage(state.disk), "store")
+
+        def before_the_claim(request: Request) -> None:
+            if request.path == path_of(1) and request.writes:
+                a_rival_begins(request)
+
+        state.hook = before_the_claim
+        with pytest.raises(ForeignLedgerError, match="The ledger is that of source store, not of shop"):
+            start(tmp_path, zone, state)
+
+        assert version_numbers(state) == [1]
+
+    def test_that_a_release_without_names_has_left_is_taken_and_named(self, tmp_path: Path) -> None:
+        zone, state = MemoryStorage(), MemoryStorage()
+        ensure_owner(zone, claimed(state).state.ledger_id, "shop")
+
+        assert start(tmp_path, zone, state, "store").ledger.state.source == "store"
+
+        with pytest.raises(ForeignLedgerError, match="The ledger is that of source store, not of shop"):
+            start(tmp_path, zone, state)
+
+    def test_a_start_that_ended_before_it_took_the_zone_goes_on(self, tmp_path: Path) -> None:
+        zone, state = MemoryStorage(), MemoryStorage()
+        ledger = claimed(state)
+
+        assert start(tmp_path, zone, state).ledger.state.ledger_id == ledger.state.ledger_id

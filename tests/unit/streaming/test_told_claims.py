@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.landing_zone.ledger.owner import OWNER_FILE
+from connectors.landing_zone.ledger.owner import OWNER_FILE, ensure_owner
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.driver.startup import open_zone
 from tests.unit.landing_zone.ledger_builders import ORDERS, batch, claimed
@@ -16,9 +16,11 @@ from tests.unit.streaming.landed_shop import job
 
 def test_files_that_wait_for_their_number_are_told_before_they_are_rolled_forward(tmp_path: Path) -> None:
     """A start that the storage holds up at that point would otherwise tell nothing at all, again and again."""
-    zone = MemoryStorage(hook=lambda request: Fault.CRASH_BEFORE if request.path == OWNER_FILE else None)
-    state = MemoryStorage()
-    claimed(state).commit(batch(1, 0, 5))
+    zone, state = MemoryStorage(), MemoryStorage()
+    begun = claimed(state)
+    ensure_owner(zone, begun.state.ledger_id, "shop")
+    begun.commit(batch(1, 0, 5))
+    zone.hook = lambda request: Fault.CRASH_BEFORE if request.path == OWNER_FILE and request.writes else None
     told: list[LedgerState] = []
 
     with pytest.raises(Crash):
