@@ -16,12 +16,12 @@ from connectors.source_database.replication import ReplicationSlot
 from streaming.checks import Verdict
 from streaming.checks.captured import Captured
 from streaming.checks.connector_config import Expectations
+from streaming.checks.publication import check_publication
 from streaming.checks.source import check_source, expectations
 from streaming.checks.source_mysql import check_binary_log, check_columns
 from streaming.checks.source_postgresql import (
     check_dropped,
     check_identities,
-    check_publication,
     check_slots,
     check_wal_level,
     without_key,
