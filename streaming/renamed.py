@@ -33,6 +33,14 @@ def rename_note(name: str) -> str:
     )
 
 
+def columns_note(columns: Mapping[str, str]) -> str:
+    """What a person should know of renamed columns, by the name under which rows have landed."""
+    return (
+        f"renamed columns at the source: {columns_text(columns)}; rows from before keep their values under the old "
+        "names until they change; `cdc-bridge resync CONFIG TABLE` fills the new ones"
+    )
+
+
 def columns_text(columns: Mapping[str, str]) -> str:
     """``name to title, id to number``."""
     return ", ".join(f"{before} to {after}" for before, after in sorted(columns.items()))

@@ -33,6 +33,10 @@ SELECT CAST(c.oid AS bigint) AS oid, n.nspname AS schema, c.relname AS name
         OR (n.nspname, c.relname) IN (SELECT * FROM unnest(CAST(:schemas AS text[]), CAST(:names AS text[]))))
  ORDER BY 1
 """
+_COLUMNS = """
+SELECT CAST(attrelid AS bigint) AS oid, attnum AS number, attname AS name FROM pg_catalog.pg_attribute
+ WHERE attrelid = ANY(CAST(CAST(:oids AS bigint[]) AS oid[])) AND attnum > 0 AND NOT attisdropped
+"""
 # The end of what is written may lie before a commit that did not wait for the disk.
 _LOG_END = """
 SELECT CAST(pg_current_wal_insert_lsn() - '0/0' AS bigint) AS lsn,
@@ -92,6 +96,13 @@ class Catalog:
         schemas, plain = [table.schema for table in names], [table.name for table in names]
         rows = self._rows(_RELATIONS, oids=sorted(oids), schemas=schemas, names=plain)
         return {int(row["oid"]): DatabaseTable(str(row["schema"]), str(row["name"])) for row in rows}
+
+    def columns(self, oids: Collection[int]) -> dict[int, dict[int, str]]:
+        """The names of the columns of the tables with these OIDs, by the number that a column has in its table."""
+        found: dict[int, dict[int, str]] = {}
+        for row in self._rows(_COLUMNS, oids=sorted(oids)):
+            found.setdefault(int(row["oid"]), {})[int(row["number"])] = str(row["name"])
+        return found
 
     def log_end(self) -> LogEnd:
         """Where the log ends now; a standby raises :class:`DatabaseRequestError`."""

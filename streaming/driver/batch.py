@@ -155,7 +155,7 @@ def land_range(
         unaware = any(result.state.source in told.keys() - drops.keys() for result in results.tables)
         if isinstance(draft, Draft) and not found and not unaware:
             draft = record_drops(draft, told, state, topics, job)
-            return (draft if only is not None else record_renamed_columns(draft, results, state)), results
+            return (draft if only is not None else record_renamed_columns(draft, results, state, topics, job)), results
         drops = told
         merging = merging if isinstance(draft, Draft) else merging.union(draft.topics)
         doubtful = doubtful.union(found)

@@ -118,6 +118,43 @@ def with_drop(
     return _dropped(table, dropped, options, resume)
 
 
+def with_replaced_columns(
+    table: TableState,
+    replaced: Mapping[str, str],
+    before: LedgerState,
+    planned: Mapping[str, PlannedTopic],
+    job: JobOptions,
+) -> TableState:
+    """The table after columns got names under which values of other columns have landed, as its policies say.
+
+    Rows that do not change would show these values for good: no event says that they are another column's.
+
+    Args:
+        replaced: by such a name, the one that its column had before.
+        before, planned: as for :func:`with_drop`.
+    """
+    options = job.options_for(SourceTable(*table.source))
+    kept = options.on_truncate is OnTruncate.IGNORE or options.mode is TableMode.HISTORY
+    nothing = not replaced or table.sequence == 0
+    if kept or nothing or _keeps_no_row(table) or _stands_for_its_own_reason(table):
+        return table
+    names = ", ".join(f"{name} (before: {former})" for name, former in sorted(replaced.items()))
+    return stopped(
+        table,
+        _beginning_anew(table, before, planned),
+        reason="column_replaced",
+        message=f"the source has given columns names under which other columns' values have landed: {names}; rows that "
+        "have not changed since show those",
+        remedy=TAKEN_REMEDY,
+        rebuild=RebuildKind.SNAPSHOT if _rebuilt_when_told_late(table, options) else None,
+    )
+
+
+def _keeps_no_row(table: TableState) -> bool:
+    """Whether a rebuild is still to remove the folder, at once or when a person lets it."""
+    return table.status is TableStatus.DELETING or (table.parked is not None and table.parked.postponed is not None)
+
+
 def _beginning_anew(table: TableState, before: LedgerState, planned: Mapping[str, PlannedTopic]) -> Resume:
     """Where the table that is made again has to be looked for.
 
@@ -186,11 +223,9 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
     """
     table = msgspec.structs.replace(table, dropped=dropped, tainted=True)
     kept = options.on_truncate is OnTruncate.IGNORE or options.mode is TableMode.HISTORY
-    goes = table.status is TableStatus.DELETING
-    postponed = table.parked is not None and table.parked.postponed is not None
     # What the catalog shows may come before the old table's rows do.
     nothing = table.sequence == 0 and not dropped.by_lsn
-    if kept or goes or postponed or nothing or _stands_for_its_own_reason(table):
+    if kept or nothing or _keeps_no_row(table) or _stands_for_its_own_reason(table):
         return table
     return stopped(
         table,

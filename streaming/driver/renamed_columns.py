@@ -13,18 +13,24 @@ import msgspec
 
 from connectors.debezium.table_change import TableChange
 from connectors.landing_zone.ledger.draft import Draft
-from connectors.landing_zone.ledger.state import LedgerState, RenamedColumns, TableState
+from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, RenamedColumns, TableState
 from connectors.landing_zone.schema import PinnedSchema
+from streaming.driver.dropping import with_replaced_columns
 from streaming.driver.source_changes import changes_by_source
 from streaming.landing.source_drop import position_text, reached
+from streaming.plan import JobOptions
 from streaming.task.results import Results
 
 
-def record_renamed_columns(draft: Draft, results: Results, before: LedgerState) -> Draft:
+def record_renamed_columns(
+    draft: Draft, results: Results, before: LedgerState, planned: Mapping[str, PlannedTopic], job: JobOptions
+) -> Draft:
     """The draft with the columns that the batch's schema-change records say were renamed.
 
+    A table stops whose columns have got names under which other columns' values have landed.
+
     Args:
-        before: what the ledger knows before the batch.
+        before: what the ledger knows before the batch; planned: the batch's ranges.
     """
     tables = dict(draft.tables)
     schemas = {**before.schemas, **draft.schemas}
@@ -36,29 +42,71 @@ def record_renamed_columns(draft: Draft, results: Results, before: LedgerState) 
         if name is None or not renaming:
             continue
         table = tables.get(name) or before.tables[name]
-        after = _after(table, renaming, schemas)
+        after, replaced = _after(table, renaming, schemas, before.tables.get(name), before.schemas)
         if after != table.renamed_columns:
-            tables[name] = msgspec.structs.replace(table, renamed_columns=after)
+            renamed_table = msgspec.structs.replace(table, renamed_columns=after)
+            tables[name] = with_replaced_columns(renamed_table, replaced, before, planned, job)
     return replace(draft, tables=tables)
 
 
-def _after(table: TableState, changes: Collection[TableChange], schemas: Mapping[str, str]) -> RenamedColumns | None:
-    """What is known of the table's renamed columns after these changes, in the order of the log."""
+def _after(
+    table: TableState,
+    changes: Collection[TableChange],
+    schemas: Mapping[str, str],
+    earlier: TableState | None,
+    earlier_schemas: Mapping[str, str],
+) -> tuple[RenamedColumns | None, dict[str, str]]:
+    """What is known of the table's renamed columns after these changes, in the order of the log, and what they replace.
+
+    Args:
+        earlier: the table before the batch.
+    """
     known = table.renamed_columns
     if not table.schema:
-        return known
-    pinned = msgspec.json.decode(schemas[table.schema], type=PinnedSchema)
-    landed = {column.source for column in pinned.columns}
+        return known, {}
+    landed = _landed(table, schemas)
     epoch = reached(table)[0]
+    replaced: dict[str, str] = {}
     for change in changes:
         position = position_text(change)
         sent_again = known is not None and (epoch, position) <= (known.epoch, known.position)
         if sent_again or table.loaded >= position:
             continue
-        columns = renamed({} if known is None else known.columns, change.columns, landed)
+        before = {} if known is None else known.columns
+        columns = renamed(before, change.columns, landed)
+        # Once rows from behind the change have landed, a column of the new name may be there by them.
+        told_first = earlier is not None and reached(earlier) < (epoch, *change.position)
+        own = _landed(earlier, earlier_schemas) if earlier is not None and told_first else set(before)
+        replaced |= replaced_by(before, columns, landed, own)
         if columns or known is not None:
             known = RenamedColumns(epoch, position, columns)
-    return known
+    return known, replaced
+
+
+def _landed(table: TableState, schemas: Mapping[str, str]) -> set[str]:
+    """The source's names of the columns that have landed."""
+    if not table.schema:
+        return set()
+    return {column.source for column in msgspec.json.decode(schemas[table.schema], type=PinnedSchema).columns}
+
+
+def replaced_by(
+    before: Mapping[str, str], after: Mapping[str, str], landed: Collection[str], own: Collection[str]
+) -> dict[str, str]:
+    """The names under which values of another column have landed, each with the name that its column had before.
+
+    A column that has its own name back is another one there, too, if rows have landed under the name in between.
+
+    Args:
+        before, after: the name of each landed column, where it is another one, before and after a change.
+        landed: the source's names of columns; own: of those that have not landed by this change alone.
+    """
+    found: dict[str, str] = {}
+    for column in {*before, *after}:
+        was, name = before.get(column, column), after.get(column, column)
+        if was != name and (was in landed if name == column else name in own):
+            found[name] = was
+    return found
 
 
 def renamed(known: Mapping[str, str], pairs: Collection[tuple[str, str]], landed: Collection[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.driver.source_changes import changes_by_source
 from streaming.landing.source_drop import other_name
-from streaming.renamed import columns_text, rename_note, renamed_columns
+from streaming.renamed import columns_note, rename_note, renamed_columns
 from streaming.sources import Source, source_of, source_text, sources_of
 from streaming.task.results import Results
 
@@ -31,10 +31,7 @@ def _renamed_columns(before: LedgerState, after: LedgerState) -> Iterator[str]:
     for name, table in after.tables.items():
         columns = renamed_columns(table)
         if columns and (name not in before.tables or columns != renamed_columns(before.tables[name])):
-            yield (
-                f"{name}: renamed columns at the source: {columns_text(columns)}; rows from before keep their values "
-                "under the old names until they change; `cdc-bridge resync CONFIG TABLE` fills the new ones"
-            )
+            yield f"{name}: {columns_note(columns)}"
 
 
 def _of_known(changes: Iterable[TableChange]) -> Iterator[str]:

@@ -6,13 +6,14 @@ from typing import assert_never
 
 import msgspec
 
-from connectors.landing_zone.ledger.state import Dropped, LedgerState, TableState, TableStatus
-from streaming.driver.dropping import with_drop
+from connectors.landing_zone.ledger.state import Dropped, LedgerState, Relation, TableState, TableStatus
+from streaming.driver.dropping import with_drop, with_replaced_columns
 from streaming.landing.source_drop import drop_nowhere, drop_seen, has_positions
-from streaming.lifecycle.catalog_look import Finding, Gone, Renamed, Replaced, Seen
+from streaming.lifecycle.catalog_columns import replaced_columns, with_columns
+from streaming.lifecycle.catalog_look import Columned, Finding, Gone, Renamed, Replaced, Seen
 from streaming.lifecycle.generations import UNDER_WAY
 from streaming.plan import JobOptions
-from streaming.renamed import rename_note
+from streaming.renamed import columns_note, rename_note, renamed_columns
 
 TOLD_BY_CATALOG = (
     "another table has the name at the source by now (made again, or renamed), which its catalog has shown only after "
@@ -31,7 +32,18 @@ def recorded(finding: Finding, table: TableState, state: LedgerState, job: JobOp
         state: what the ledger knows.
     """
     match finding:
-        case Seen() | Renamed():
+        case Columned():
+            replaced = replaced_columns(finding.mirrored.columns, finding.columns)
+            return with_replaced_columns(with_columns(table, finding.columns), replaced, state, {}, job)
+        case Seen():
+            same = _is_same(table.relation, finding.relation)
+            numbers = table.column_numbers if same else ()
+            after = msgspec.structs.replace(table, relation=finding.relation, column_numbers=numbers)
+            if finding.columns is None:
+                return after
+            replaced = replaced_columns(finding.mirrored.columns, finding.columns) if same else {}
+            return with_replaced_columns(with_columns(after, finding.columns), replaced, state, {}, job)
+        case Renamed():
             return msgspec.structs.replace(table, relation=finding.relation)
         case Gone():
             dropped = _before(table) or drop_seen(table, finding.end.lsn, finding.end.at_ms)
@@ -43,19 +55,23 @@ def recorded(finding: Finding, table: TableState, state: LedgerState, job: JobOp
             if table.sequence and not has_positions(table):
                 dropped, told = drop_nowhere(table, finding.end.at_ms), TOLD_WITHOUT_POSITIONS
             after = with_drop(table, dropped, state, {}, job, told)
-            return msgspec.structs.replace(after, relation=None)
+            return msgspec.structs.replace(after, relation=None, column_numbers=())
         case Replaced():
             late = msgspec.structs.replace(drop_seen(table, finding.end.lsn, finding.end.at_ms), back=True)
             if table.status is TableStatus.CLEARED:
                 # The snapshot that fills it is still to be asked for.
                 late = msgspec.structs.replace(late, generation=table.generation - 1)
-                return msgspec.structs.replace(table, dropped=late, relation=finding.relation)
+                return msgspec.structs.replace(table, dropped=late, relation=finding.relation, column_numbers=())
             after = with_drop(table, late, state, {}, job, TOLD_BY_CATALOG)
             if _begins_behind_a_drop(table) and after.parked == table.parked:
                 after = msgspec.structs.replace(after, dropped=table.dropped)
-            return msgspec.structs.replace(after, relation=finding.relation)
+            return msgspec.structs.replace(after, relation=finding.relation, column_numbers=())
         case _:
             assert_never(finding)
+
+
+def _is_same(known: Relation | None, found: Relation) -> bool:
+    return known is not None and (known.database, known.oid) == (found.database, found.oid)
 
 
 def _before(table: TableState) -> Dropped | None:
@@ -82,6 +98,9 @@ def note_of(finding: Finding, table: TableState) -> str | None:
         case Seen():
             back = table.relation is not None and not is_elsewhere(finding, table)
             return "has its name at the source again" if back else None
+        case Columned():
+            renamed = renamed_columns(with_columns(table, finding.columns))
+            return columns_note(renamed) if renamed and renamed != renamed_columns(table) else None
         case Renamed():
             return rename_note(finding.relation.renamed)
         case Gone():

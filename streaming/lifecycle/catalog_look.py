@@ -1,4 +1,4 @@
-"""What PostgreSQL's catalog shows of the mirrored tables: dropped, made again, renamed.
+"""What PostgreSQL's catalog shows of the mirrored tables: dropped, made again, renamed, columns renamed.
 
 Debezium's connector for PostgreSQL tells of none of these. A look compares the OID that each name has with the one that
 it had (:class:`~connectors.landing_zone.ledger.table_state.Relation`). That a table is gone is not enough: its last
@@ -15,15 +15,16 @@ a place in the log (ADR 18):
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from connectors.landing_zone.ledger.state import Relation
 from connectors.source_database.catalog import DatabaseTable
 from connectors.source_database.relations import DatabaseIdentity, LogEnd
+from streaming.lifecycle.catalog_columns import Columns, ColumnsCatalog, columns_now
 
 
-class Catalog(Protocol):
+class Catalog(ColumnsCatalog, Protocol):
     """What is asked of :class:`connectors.source_database.relations.Catalog`."""
 
     def identity(self) -> DatabaseIdentity: ...
@@ -43,6 +44,7 @@ class Mirrored:
         name: in the landing zone; generation: of the table there.
         database, table: what its events call it.
         relation: what the catalog had last; None where it has not been seen there yet.
+        columns: to be looked for; None where they are not.
     """
 
     name: str
@@ -50,14 +52,20 @@ class Mirrored:
     database: str
     table: DatabaseTable
     relation: Relation | None
+    columns: Columns | None = None
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The table is there, and what the ledger knows of it is none, or another database's, or another name's."""
+    """The table is there, and what the ledger knows of it is none, or another database's, or another name's.
+
+    Attributes:
+        columns: as they are by now; None where they were not looked for.
+    """
 
     mirrored: Mirrored
     relation: Relation
+    columns: Columns | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,15 @@ class Gone:
     end: LogEnd
 
 
-Finding = Seen | Renamed | Replaced | Gone
+@dataclass(frozen=True)
+class Columned:
+    """The table is there as it was, and of its columns something is new: a name, or a number."""
+
+    mirrored: Mirrored
+    columns: Columns
+
+
+Finding = Seen | Renamed | Replaced | Gone | Columned
 
 
 @dataclass(frozen=True)
@@ -156,7 +172,39 @@ def look(catalog: Catalog, tables: Collection[Mirrored], missing: Mapping[str, M
     waiting = _missing(catalog, absent, missing)
     gone = _gone(catalog, absent, waiting)
     left = {name: each for name, each in waiting.items() if name not in {one.mirrored.name for one in gone}}
-    return Look((*findings, *gone), left)
+    return Look((*_with_columns(catalog, findings, here, identity), *gone), left)
+
+
+def _with_columns(
+    catalog: Catalog, findings: Collection[Finding], tables: Collection[Mirrored], identity: DatabaseIdentity
+) -> list[Finding]:
+    """The findings, with columns where they are to be looked for: of tables that are there under their own name."""
+    told = {finding.mirrored.name: finding for finding in findings}
+    wanted: dict[int, Columns] = {}
+    for one in tables:
+        finding = told.get(one.name)
+        relation = finding.relation if isinstance(finding, Seen) else one.relation if finding is None else None
+        if one.columns is None or relation is None or relation.database != identity.id or relation.renamed:
+            continue
+        same = one.relation is not None and (one.relation.database, one.relation.oid) == (identity.id, relation.oid)
+        wanted[relation.oid] = one.columns if same else replace(one.columns, numbers=())
+    found = catalog.columns(wanted) if wanted else {}
+    now = {oid: columns_now(columns, found[oid]) for oid, columns in wanted.items() if oid in found}
+    seen = [
+        replace(finding, columns=now.get(finding.relation.oid)) if isinstance(finding, Seen) else finding
+        for finding in findings
+    ]
+    return [
+        *seen,
+        *(
+            Columned(one, now[one.relation.oid])
+            for one in tables
+            if one.name not in told
+            and one.relation is not None
+            and one.relation.oid in now
+            and now[one.relation.oid] != one.columns
+        ),
+    ]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from connectors.source_database.relations import open_catalog
 from streaming.driver.batch import BatchReport, new_stops
 from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.beside import Beside, on_thread
+from streaming.lifecycle.catalog_columns import columns_of
 from streaming.lifecycle.catalog_findings import is_elsewhere, note_of, recorded
 from streaming.lifecycle.catalog_look import Finding, Look, Mirrored, Missing, look
 from streaming.plan import JobOptions
@@ -37,6 +38,8 @@ SOON_SECONDS = 1.0
 """Between a look that has found a table missing, and the one that may tell since where in the log."""
 PATIENCE = 10
 """Looks in a row at a table that is missing while transactions run, before nobody is to wait for more of them."""
+COLUMNS_SECONDS = 600.0
+"""Between two looks at the columns of a table that has got none since."""
 TIMEOUT_SECONDS = 5.0
 """How long a look waits for a connection, and for each answer."""
 
@@ -95,6 +98,8 @@ class CatalogWatch:
         self._again = 0.0
         self._version = -1
         self._asked: set[tuple[str, int]] = set()
+        self._columns_asked: dict[str, tuple[object, ...]] = {}
+        self._columns_again = 0.0
         self._tables: tuple[Mirrored, ...] = ()
         self._found: tuple[Finding, ...] = ()
         self._missing: Mapping[str, Missing] = {}
@@ -136,19 +141,36 @@ class CatalogWatch:
         )
 
     def _begin(self) -> None:
-        tables, missing = self._tables, self._missing
+        tables, missing = self._with_columns(), self._missing
         self._asked = {(one.name, one.generation) for one in tables}
         self._call.begin(lambda: self._now(tables, missing))
+
+    def _with_columns(self) -> tuple[Mirrored, ...]:
+        """The tables, with columns where one has landed since they were looked at, or that was long ago."""
+        if self._clock() >= self._columns_again:
+            self._columns_asked = {}
+            self._columns_again = self._clock() + COLUMNS_SECONDS
+        state = self._opened.ledger.state
+        before, self._columns_asked = self._columns_asked, {}
+        tables: list[Mirrored] = []
+        for one in self._tables:
+            table = state.tables[one.name]
+            asked = (one.generation, one.relation, table.schema)
+            self._columns_asked[one.name] = asked
+            tables.append(one if before.get(one.name) == asked else replace(one, columns=columns_of(table, state)))
+        return tuple(tables)
 
     def _take(self) -> None:
         overdue = self._call.overdue
         done = self._call.taken()
         if done is None:
             if overdue:
+                self._columns_asked = {}
                 self._tell_failure(_NO_ANSWER)
             return
         self._again = self._clock() + LOOK_SECONDS
         if isinstance(done, Exception):
+            self._columns_asked = {}
             self._tell_failure(done)
             return
         if self._failing:

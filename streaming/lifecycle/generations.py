@@ -262,6 +262,7 @@ def _next_generation(table: TableState) -> TableState:
         truncated="",
         gone=(),
         renamed_columns=None,
+        column_numbers=(),
         ignored_values=0,
         history=False,
         key_forms=(),

@@ -30,7 +30,7 @@ from streaming.task.bad_records import LEFT_OUT_LATE
 UNMARKED = "none"
 """The label ``marker`` of rows without one."""
 
-CHANGES_THAT_PARK = frozenset({"type_changed", "key_changed", "missing_key", "dropped", "recreated"})
+CHANGES_THAT_PARK = frozenset({"type_changed", "key_changed", "missing_key", "dropped", "recreated", "column_replaced"})
 """Reasons of tables that stand still because of a change of their columns, their key, or the table itself."""
 
 TABLE_RENAMED, COLUMN_RENAMED = "table_renamed", "column_renamed"

@@ -11,6 +11,7 @@ import pytest
 
 from connectors.landing_zone.ledger.state import TableState
 from streaming.lifecycle import catalog_watch
+from streaming.renamed import renamed_columns
 from tests.rig import SIGNAL_TABLE, Rig, until
 from tests.rig.equivalence import running
 from tests.support.bridge import Bridge
@@ -22,7 +23,9 @@ GONE = ("removed", "removed_drop", "made_again", "made_again_ignore", "made_agai
 """Tables that are gone for a while."""
 SWAPPED = ("swapped", "swapped_rebuild")
 """Tables that are dropped and made again in one transaction."""
-TABLES = (*GONE, *SWAPPED, "renamed", "untouched")
+COLUMNS = ("column_renamed", "columns_swapped")
+"""Tables whose columns get other names."""
+TABLES = (*GONE, *SWAPPED, *COLUMNS, "renamed", "untouched")
 POLICIES = {
     "removed_drop": {"on_drop": "drop"},
     "made_again_ignore": {"on_truncate": "ignore"},
@@ -50,6 +53,7 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(catalog_watch, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(catalog_watch, "COLUMNS_SECONDS", 2.0)
     # No look is to fail but for the reader's being shut out, however busy the machine is.
     monkeypatch.setattr(catalog_watch, "TIMEOUT_SECONDS", 60.0)
     caplog.set_level(logging.INFO, catalog_watch.__name__)
@@ -102,6 +106,9 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
         found = state(table)
         return (found.generation, found.parked, bool(found.sequence)) == (2, None, True) and rows(table) == [NEW]
 
+    def called(table: str) -> dict[str, str]:
+        return renamed_columns(state(table))
+
     def told(words: str) -> int:
         return sum(words in record.message for record in caplog.records)
 
@@ -134,6 +141,19 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
             wait(partial(begun_anew, table), f"{table} begins anew")
         wait(lambda: rows("made_again_ignore") == [OLD, NEW], "the rows of both tables lie together")
 
+        wait(lambda: all(state(table).column_numbers == (1, 2) for table in COLUMNS), "their columns are known")
+        db.execute("ALTER TABLE column_renamed RENAME COLUMN name TO title")
+        db.execute("INSERT INTO column_renamed VALUES (4, 'titled')")
+        wait(lambda: called("column_renamed") == {"name": "title"}, "the column's new name is known")
+        db.transaction(
+            *(
+                f"ALTER TABLE columns_swapped RENAME COLUMN {before} TO {after}"
+                for before, after in (("id", "spare"), ("name", "id"), ("spare", "name"))
+            )
+        )
+        wait(lambda: parked("columns_swapped") == "column_replaced", "columns_swapped parks")
+        assert called("columns_swapped") == {"id": "name", "name": "id"}
+
         db.execute(f"ALTER ROLE {reader} NOLOGIN")
         wait(lambda: told("cannot be looked into") == 1, "the log says that nobody is let in")
         db.execute(insert("untouched", LAST))
@@ -145,6 +165,7 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
     assert (rows("removed"), rows("made_again")) == ([OLD, LAST], [OLD, LAST])
     assert (rows("renamed"), parked("renamed"), rows("has_a_new_name")) == ([OLD], None, [NEW])
     assert "public.removed_drop" not in made.tables()
+    assert rows("column_renamed") == [{**OLD, "title": None}, {"id": 4, "name": None, "title": "titled"}]
     notes = sorted(note.partition("; ")[0] for report in reports for note in report.notes)
     assert notes == sorted(
         [
@@ -154,6 +175,15 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
                 for table in SWAPPED
             ),
             "public.made_again_ignore: the source dropped the table and made it again",
+            "public.column_renamed: name is gone and title is new in the same event: if it was renamed, old rows keep "
+            "their value in name",
+            *(
+                f"public.{table}: renamed columns at the source: {columns}"
+                for table, columns in (
+                    ("column_renamed", "name to title"),
+                    ("columns_swapped", "id to name, name to id"),
+                )
+            ),
             "public.renamed: renamed to public.has_a_new_name at the source: its mirror stays as it is and gets no "
             "more changes",
         ]

@@ -152,3 +152,15 @@ def test_a_slow_answer_and_none_at_all_end_a_look(db: PostgresDatabase) -> None:
         )
         with pytest.raises(DatabaseUnreachableError), open_catalog(SourceDatabase(place)):
             raise AssertionError("nobody answers")
+
+
+def test_a_column_keeps_its_number_under_whatever_name(catalog: Catalog, db: PostgresDatabase) -> None:
+    db.execute('CREATE TABLE numbered (id int PRIMARY KEY, "Näme" text, gone int)')
+    [oid] = catalog.tables([DatabaseTable("public", "numbered")], [])
+    assert catalog.columns([oid]) == {oid: {1: "id", 2: "Näme", 3: "gone"}}
+    db.execute('ALTER TABLE numbered RENAME COLUMN "Näme" TO title')
+    db.execute("ALTER TABLE numbered DROP COLUMN gone")
+    db.execute("ALTER TABLE numbered ADD COLUMN gone int")
+    assert catalog.columns([oid, 1]) == {oid: {1: "id", 2: "title", 4: "gone"}}
+    db.execute("DROP TABLE numbered")
+    assert catalog.columns([oid]) == {}

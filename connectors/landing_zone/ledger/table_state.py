@@ -175,11 +175,11 @@ class Dropped(msgspec.Struct, frozen=True):
 
 
 class RenamedColumns(msgspec.Struct, frozen=True):
-    """The columns that the source has renamed since this generation began, as its schema-change topic tells.
+    """The columns that the source has renamed since this generation began: its schema-change topic or catalog tells.
 
     Attributes:
         epoch, position: of the latest rename in the source's log, the position as two hexadecimal words; what is sent
-            again lies up to there.
+            again lies up to there. 0 and empty where the catalog has shown it.
         columns: the name that each has by now, by the one under which rows have landed.
     """
 
@@ -221,6 +221,8 @@ class TableState(msgspec.Struct, frozen=True):
         gone: source columns that have landed and that the newest rows do not have any more.
         dropped: the table was dropped or renamed at the source, or another one has got its name.
         renamed_columns: None for none.
+        column_numbers: of the pinned columns in the source's table, as its catalog has them; 0 for a column of which it
+            is not known, and none for the last ones that have not been looked for.
         relation: what the source's catalog calls the table; None until it has been seen there, and for a database
             that is not looked into.
         ignored_values: values that landed as NULL because their column does not follow a changed type.
@@ -262,6 +264,7 @@ class TableState(msgspec.Struct, frozen=True):
     gone: tuple[str, ...] = ()
     dropped: Dropped | None = None
     renamed_columns: RenamedColumns | None = None
+    column_numbers: tuple[int, ...] = ()
     relation: Relation | None = None
     ignored_values: int = 0
     sources: tuple[tuple[str, str | None, str], ...] = ()

@@ -32,6 +32,7 @@ class Server:
 
     Attributes:
         meanwhile: what happens right behind a question, by its name; once.
+        named: columns by number, of each OID.
     """
 
     relations: dict[int, DatabaseTable] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class Server:
     transactions: frozenset[int] = frozenset()
     meanwhile: dict[str, Callable[[], None]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    named: dict[int, dict[int, str]] = field(default_factory=dict)
 
     def identity(self) -> DatabaseIdentity:
         return self.database
@@ -47,6 +49,10 @@ class Server:
         found = {oid: table for oid, table in self.relations.items() if oid in oids or table in names}
         self._then("tables")
         return found
+
+    def columns(self, oids: Collection[int]) -> dict[int, dict[int, str]]:
+        self._then("columns")
+        return {oid: self.named[oid] for oid in oids if oid in self.named}
 
     def log_end(self) -> LogEnd:
         self._then("log_end")

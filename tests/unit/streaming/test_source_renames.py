@@ -239,6 +239,59 @@ class TestColumns:
         assert shop.job.rows(TABLE) == [{**row(1), "title": None}, {"id": 2, "name": None, "title": "b"}]
         assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"})
 
+    @pytest.mark.parametrize(
+        ("policies", "stop"),
+        [
+            ({}, ("column_replaced", None)),
+            ({"on_truncate": OnTruncate.REBUILD}, ("column_replaced", RebuildKind.SNAPSHOT)),
+            ({"on_truncate": OnTruncate.IGNORE}, None),
+            ({"mode": TableMode.HISTORY}, None),
+        ],
+    )
+    def test_a_table_stops_whose_column_has_got_the_name_of_another_one(
+        self, tmp_path: Path, policies: dict[str, Any], stop: tuple[str, RebuildKind | None] | None
+    ) -> None:
+        shop = Shop(tmp_path, **policies)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(
+            self.rename(20, "RENAME COLUMN id TO spare", "spare", "name"),
+            self.rename(21, "RENAME COLUMN name TO id", "spare", "id"),
+            self.rename(22, "RENAME COLUMN spare TO name", "name", "id"),
+        )
+        found = shop.stop()
+        assert (None if found is None else (found[0], found[2])) == stop
+        assert report(shop).renamed_columns == {"id": "name", "name": "id"}
+
+    def test_so_does_one_that_has_dropped_the_other_column(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(self.rename(20, "DROP COLUMN name, CHANGE id name bigint", "name"))
+        found = shop.stop()
+        assert found is not None
+        assert found[0] == "column_replaced"
+
+    def test_a_name_that_has_landed_by_the_rename_itself_replaces_nothing(self, tmp_path: Path) -> None:
+        titled = MariaTable(columns=(("id", "bigint!"), ("title", "text")))
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        # The topic of the table is read first, and both in one batch.
+        shop.land(titled.create({"id": 2, "title": "b"}, 30))
+        shop.land(self.rename(20))
+        assert (shop.stop(), report(shop).renamed_columns) == (None, {"name": "title"})
+        shop.land(titled.create({"id": 3, "title": "c"}, 60), self.rename(50, "CHANGE title label text", "id", "label"))
+        assert (shop.stop(), report(shop).renamed_columns) == (None, {"name": "label", "title": "label"})
+        # Its first name again: what has landed as title is not under that one.
+        shop.land(self.rename(70, "CHANGE label name text", "id", "name"))
+        found = shop.stop()
+        assert found is not None
+        assert found[0] == "column_replaced"
+
+    def test_a_column_that_has_its_name_back_before_anything_has_landed_is_as_it_was(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(self.rename(20), self.rename(21, "CHANGE title name text", "id", "name"))
+        assert (shop.stop(), report(shop).renamed_columns) == (None, {})
+
     def test_a_record_that_is_sent_again_changes_nothing(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path)
         shop.land(ORDERS.read(row(1), 5))
