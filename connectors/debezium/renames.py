@@ -88,6 +88,8 @@ class _Parser:
                 new = self._named(action.this)
                 if new is None:
                     return None
+            elif isinstance(action, exp.RenameColumn) and action.args.get("exists"):
+                return None  # whether it was there, the statement does not say
             elif isinstance(action, exp.RenameColumn):
                 columns.append((action.this.name, action.args["to"].name))
             elif isinstance(action, exp.ModifyColumn) and action.args.get("rename_from") is not None:

@@ -14,7 +14,8 @@ from streaming.reconciling.outcome import DifferenceKind, TableOutcome, Verdict
 
 _MADE_BY = {
     Op.CREATE: {DifferenceKind.MISSING},
-    Op.READ: {DifferenceKind.MISSING},
+    # A later snapshot brings by it alone what has changed or gone meanwhile.
+    Op.READ: {DifferenceKind.MISSING, DifferenceKind.CHANGED, DifferenceKind.EXTRA},
     # One that changes the key leaves the row under the old one, and none under the new one.
     Op.UPDATE: {DifferenceKind.CHANGED, DifferenceKind.MISSING, DifferenceKind.EXTRA},
     Op.DELETE: {DifferenceKind.EXTRA},

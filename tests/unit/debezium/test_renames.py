@@ -51,6 +51,7 @@ def test_what_a_statement_renames(statement: str, renames: Renames) -> None:
         "RENAME TABLE a",
         "RENAME USER a TO b",
         "ALTER ONLINE TABLE a RENAME COLUMN x TO y",
+        "ALTER TABLE a RENAME COLUMN IF EXISTS x TO y",
         "ALTER TABLE a RENAME TO b, RENAME TO c",
         "ALTER TABLE a RENAME COLUMN x TO y, ADD PARTITION (PARTITION p VALUES LESS THAN (5))",
         "ALTER TABLE a CHANGE x y int; DROP TABLE a",

@@ -25,7 +25,7 @@ CHANGED, MISSING, EXTRA = DifferenceKind.CHANGED, DifferenceKind.MISSING, Differ
         ([Op.DELETE], [EXTRA]),
         ([Op.TRUNCATE], [EXTRA]),
         ([Op.CREATE], [MISSING]),
-        ([Op.READ], [MISSING]),
+        ([Op.READ], [MISSING, CHANGED, EXTRA]),
         ([Op.UPDATE], [CHANGED, MISSING, EXTRA]),
         ([Op.DELETE, Op.CREATE], [EXTRA, MISSING, CHANGED]),
     ],
