@@ -56,7 +56,7 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
     taken_by = other_name(taken[-1]) if taken and taken[-1].position == last.position else ""
     if known is not None and (epoch, position, table.generation) == (known.epoch, known.position, known.generation):
         # A statement's records are apart where a batch ended between them.
-        whole = replace(known, renamed=known.renamed or renamed, taken_by=known.taken_by or taken_by)
+        whole = replace(known, renamed=renamed or known.renamed, taken_by=known.taken_by or taken_by)
         return None if whole == known else whole
     if known is not None and (epoch, position) <= (known.epoch, known.position):
         return None

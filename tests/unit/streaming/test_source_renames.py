@@ -212,6 +212,20 @@ class TestTakenNames:
             "the source renamed shop.customers to the table's name in place of this one, which is shop.customers now,"
         )
 
+    @pytest.mark.parametrize("cut", [1, 2])
+    def test_a_swap_that_a_batchs_end_cuts_is_told_by_its_last_names(self, tmp_path: Path, cut: int) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(2), 5))
+        shop.land(*swap(20)[:cut])
+        shop.land(*swap(20)[cut:])
+        orders, customers = shop.state(), shop.state("shop.customers")
+        assert orders.dropped is not None
+        assert customers.dropped is not None
+        assert (orders.dropped.renamed, orders.dropped.taken_by) == ("shop.customers", "shop.customers")
+        assert (customers.dropped.renamed, customers.dropped.taken_by) == ("shop.orders", "shop.orders")
+        assert orders.parked is not None
+        assert "which is shop.customers now" in orders.parked.message
+
     def test_a_history_goes_on(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, mode=TableMode.HISTORY)
         shop.land(ORDERS.create(row(1), 5))
