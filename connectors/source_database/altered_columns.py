@@ -1,7 +1,8 @@
 """Columns whose values a connector sends altered: cut, hashed or masked (Debezium, "Connector properties").
 
 The properties ``column.truncate.*`` and ``column.mask.*`` hold regular expressions of full column names, and take
-effect on columns of text alone.
+effect on columns of text alone, by their JDBC type (Debezium's ``MaskStrings``, ``TruncateColumn``). Enums and MySQL's
+sets are among these: ``CHAR`` in MariaDB and MySQL, ``VARCHAR`` in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -21,17 +22,26 @@ _MASKED = re.compile(r"column\.mask\.with\.(?P<length>\d+)\.chars")
 _HASHED = re.compile(r"(?P<name>column\.mask\.hash\.(?:v2\.)?(?P<algorithm>[^.]+)\.with\.salt)\..+")
 
 _MYSQL_COLUMNS = """
-SELECT table_name AS name, column_name AS column_name, character_maximum_length AS longest
+SELECT table_name AS name, column_name AS column_name,
+       CASE data_type
+            WHEN 'enum' THEN 1
+            WHEN 'set' THEN LEAST(character_maximum_length,
+                                  2 * (CHAR_LENGTH(column_type) - CHAR_LENGTH(REPLACE(column_type, ',', ''))) + 1)
+            ELSE character_maximum_length END AS longest
   FROM information_schema.columns
- WHERE table_schema = :schema AND data_type IN ('char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext')
+ WHERE table_schema = :schema
+   AND data_type IN ('char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext', 'enum', 'set')
  ORDER BY table_name, ordinal_position
 """
+"""Debezium takes an enum for 1 character long, a set for as many as its members and the commas between them, and cuts
+nothing that is no longer by that (``ColumnDefinitionParserListener``). No member of a set has a comma in it."""
 _POSTGRES_COLUMNS = """
 SELECT c.relname AS name, a.attname AS column_name,
        CASE WHEN a.atttypmod >= 4 AND t.typname IN ('varchar', 'bpchar') THEN a.atttypmod - 4 END AS longest
   FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
- WHERE n.nspname = :schema AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped AND t.typcategory = 'S'
+ WHERE n.nspname = :schema AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+   AND t.typcategory IN ('S', 'E')
  ORDER BY c.relname, a.attnum
 """
 
@@ -62,7 +72,7 @@ class AlteringProperty:
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column of text; ``longest``: characters that a value can have, None for any number."""
+    """A column of text; ``longest``: more characters than that are never cut off a value, None for any number."""
 
     table: DatabaseTable
     name: str

@@ -129,7 +129,9 @@ def check_owner(zone: Storage, ledger: Storage, state: LedgerState, source: str)
     except BridgeError as error:
         yield failed("owner", error)
         return
-    if owner is None:
+    if owner is None and state.tables:
+        yield ok("owner", "the landing zone's owner file is lost, but files of this ledger are there; a run writes it")
+    elif owner is None:
         yield ok("owner", "the landing zone belongs to nobody yet; the first run takes it")
     elif owner.ledger_id == state.ledger_id:
         yield ok("owner", f"the landing zone belongs to this ledger ({owner.ledger_id}, source {owner.source})")

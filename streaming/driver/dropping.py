@@ -66,7 +66,7 @@ def drops_in(results: Results, state: LedgerState) -> Drops:
     tables |= {table.source: table for table in state.tables.values()}
     recorded = {table.source: table for table in state.tables.values()}
     found: dict[Source, Dropped] = {}
-    for source, changes in changes_by_source(results).items():
+    for source, changes in changes_by_source(results, state).items():
         table = tables.get(source)
         dropped = None if table is None or table.sources else drop_of(table, changes)
         if dropped is not None:

@@ -36,7 +36,7 @@ def record_renamed_columns(
     schemas = {**before.schemas, **draft.schemas}
     # A table into which several source tables land has columns of each.
     names = {table.source: name for name, table in {**before.tables, **tables}.items() if not table.sources}
-    for source, changes in changes_by_source(results).items():
+    for source, changes in changes_by_source(results, before).items():
         renaming = [change for change in changes if change.columns and any(change.position)]
         name = names.get(source)
         if name is None or not renaming:

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from connectors.debezium.schema import SourceTable
 from connectors.debezium.table_change import TableChange, TableChangeKind
-from streaming.sources import Source, source_of
+from connectors.landing_zone.ledger.state import LedgerState
+from streaming.sources import Source, source_of, source_text
 from streaming.task.results import Results
 
 
-def changes_by_source(results: Results) -> dict[Source, list[TableChange]]:
-    """Each table's changes, in the order in which they were sent."""
+def changes_by_source(results: Results, state: LedgerState) -> dict[Source, list[TableChange]]:
+    """Each table's changes, in the order in which they were sent.
+
+    Args:
+        state: what the ledger knows before the batch; a statement's first records may be in the batch before.
+    """
     changes: dict[Source, list[TableChange]] = {}
     for partition in results.partitions:
-        for change in _without_stopovers(partition.table_changes):
-            changes.setdefault(source_of(change.table), []).append(change)
+        begun = list(_begun(partition.table_changes, state))
+        for change in _without_stopovers([*begun, *partition.table_changes]):
+            if change not in begun:
+                changes.setdefault(source_of(change.table), []).append(change)
     return changes
+
+
+def _begun(changes: Sequence[TableChange], state: LedgerState) -> Iterator[TableChange]:
+    """The renames known from an earlier batch whose statement goes on with the name that they gave."""
+    for table in state.tables.values():
+        dropped = table.dropped
+        if dropped is None or dropped.by_lsn or not dropped.renamed:
+            continue
+        position = (int(dropped.position[:16], 16), int(dropped.position[16:], 16))
+        for change in changes:
+            before = change.table if change.kind is TableChangeKind.RENAME else change.other
+            if change.position == position and before and source_text(source_of(before)) == dropped.renamed:
+                source = SourceTable(*table.source)
+                yield TableChange(TableChangeKind.RENAME, source, position, dropped.source_ms, other=before)
+                break
 
 
 def _without_stopovers(changes: Iterable[TableChange]) -> list[TableChange]:

@@ -21,7 +21,7 @@ def change_notes(results: Results, before: LedgerState, after: LedgerState) -> l
     """
     known = {source for table in before.tables.values() for source in sources_of(table)}
     notes: list[str] = []
-    for source, changes in changes_by_source(results).items():
+    for source, changes in changes_by_source(results, before).items():
         told = _of_known(changes) if source in known else _of_new(changes, known)
         notes += [f"{source_text(source)}: {note}" for note in told]
     return [*notes, *_renamed_columns(before, after)]

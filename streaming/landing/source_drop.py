@@ -56,14 +56,18 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
     taken_by = other_name(taken[-1]) if taken and taken[-1].position == last.position else ""
     if known is not None and (epoch, position, table.generation) == (known.epoch, known.position, known.generation):
         # A statement's records are apart where a batch ended between them.
-        whole = replace(known, renamed=known.renamed or renamed, taken_by=known.taken_by or taken_by)
+        whole = replace(known, renamed=renamed or known.renamed, taken_by=known.taken_by or taken_by)
         return None if whole == known else whole
     if known is not None and (epoch, position) <= (known.epoch, known.position):
         return None
     if table.loaded >= position:
         # The snapshot that loaded the table was made after it: what was dropped was never mirrored.
         return None
-    return Dropped(epoch, position, table.generation, last.source_ms, renamed=renamed, taken_by=taken_by)
+    # A swap takes and leaves the name at one place.
+    returned = bool(taken_by) and taken_by == renamed and not (left and left[-1].position == last.position)
+    return Dropped(
+        epoch, position, table.generation, last.source_ms, renamed=renamed, taken_by=taken_by, returned=returned
+    )
 
 
 def other_name(change: TableChange) -> str:
@@ -208,7 +212,12 @@ def made_again_text(dropped: Dropped | None) -> str:
 
 
 def taken_text(dropped: Dropped) -> str:
-    """That another table has the name, for people."""
+    """That another table has the name, or this one has it again, for people."""
+    if dropped.returned:
+        return (
+            f"the source renamed the table to {dropped.renamed}, and {dropped.taken_by} to the table's name again, so "
+            "rows that changed in between are not in this mirror"
+        )
     before = f"this one, which is {dropped.renamed} now," if dropped.renamed else "this one"
     return (
         f"the source renamed {dropped.taken_by} to the table's name in place of {before} so mirrored rows may be of "

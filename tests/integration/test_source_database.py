@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from connectors.source_database.altered_columns import text_columns
+from connectors.source_database.altered_columns import TextColumn, text_columns
 from connectors.source_database.catalog import DatabaseTable, SourceColumn, columns_of
 from connectors.source_database.column_types import ColumnType, SourceType
 from connectors.source_database.database import SourceDatabase
@@ -219,6 +219,20 @@ def test_mariadb_tells_of_its_binary_log(rig: Rig) -> None:
     assert log.server_id > 0
     assert (log.compressed, unreadable_columns(database)) == (False, UnreadableColumns())
     assert BinlogReach(database).acknowledged() is None
+
+
+def test_enums_and_sets_are_text_to_debezium(rig: Rig) -> None:
+    postgres, mariadb = rig.postgres(), rig.mariadb()
+    postgres.execute("CREATE TYPE size AS ENUM ('small', 'large')")
+    postgres.execute("CREATE TABLE shirts (id int, size size)")
+    table = DatabaseTable(postgres.schema, "shirts")
+    assert text_columns(opened(postgres), [table])[table] == [TextColumn(table, "size", None)]
+    mariadb.execute(
+        "CREATE TABLE shirts (id int, size enum('small', 'large'), dyes set('red', 'blue'), one set('red'))"
+    )
+    table = DatabaseTable(mariadb.schema, "shirts")
+    found = text_columns(opened(mariadb), [table])[table]
+    assert [(column.name, column.longest) for column in found] == [("size", 1), ("dyes", 3), ("one", 1)]
 
 
 def test_columns_of_text_are_known_with_their_length(rig: Rig) -> None:

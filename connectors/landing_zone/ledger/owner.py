@@ -19,6 +19,7 @@ from connectors.landing_zone.errors import (
     ZoneOwnedError,
 )
 from connectors.landing_zone.layout import SCHEMA_SUFFIX
+from connectors.landing_zone.ledger.last_files import holds_last_files
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.published import published_files
 from connectors.landing_zone.storage.protocol import Storage
@@ -79,7 +80,8 @@ def ensure_belongs(zone: Storage, state: Storage, ledger: LedgerState, source_na
 
     The claim fences the driver whose ledger it is, and a zone that the ledger has not landed in looks as if somebody
     had removed all of its tables. A zone without owner file passes as long as the ledger has no table: the first start
-    may have ended between its claim and the owner file.
+    may have ended between its claim and the owner file. Otherwise the owner file alone may be lost, and what the ledger
+    has landed last decides (:func:`holds_last_files`).
 
     Args:
         state: where the ledger is.
@@ -96,10 +98,13 @@ def ensure_belongs(zone: Storage, state: Storage, ledger: LedgerState, source_na
     owner = read_owner(zone)
     if owner is not None and owner.ledger_id != ledger.ledger_id:
         raise _owned(zone, owner, ledger.ledger_id, source_name)
-    if owner is None and ledger.tables:
+    if owner is not None and not ledger.source and owner.source not in ("", source_name):
+        # Of an earlier release, which named the source in the owner file alone.
+        raise foreign_source(msgspec.structs.replace(ledger, source=owner.source), source_name, state)
+    if owner is None and ledger.tables and not holds_last_files(zone, ledger):
         raise ForeignLedgerError(
-            f"The ledger knows {len(ledger.tables)} table(s), but this landing zone has no owner: they were landed in "
-            "another one, or it was emptied",
+            f"The ledger knows {len(ledger.tables)} table(s), but this landing zone has no owner and none of their "
+            "last files: they were landed in another one, or it was emptied",
             zone=zone.url,
             state=state.url,
             file=OWNER_FILE,

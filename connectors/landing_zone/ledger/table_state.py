@@ -162,6 +162,7 @@ class Dropped(msgspec.Struct, frozen=True):
         renamed: the name that the table got there, where it was renamed and not dropped (schema-change topic).
         taken_by: the name before of the table that was given this one's name there: it brought rows that no event of
             this name says.
+        returned: that is the name which this table was given before, so it may well be this one that has come back.
     """
 
     epoch: int
@@ -172,6 +173,7 @@ class Dropped(msgspec.Struct, frozen=True):
     by_lsn: bool = False
     renamed: str = ""
     taken_by: str = ""
+    returned: bool = False
 
 
 class RenamedColumns(msgspec.Struct, frozen=True):

@@ -66,6 +66,14 @@ class TestStorage:
         ensure_owner(shop.zone, shop.ledger.state.ledger_id, "shop")
         assert verdicts(check_owner(shop.zone, MemoryStorage(), shop.ledger.state, "shop")) == [("owner", "ok")]
 
+    def test_a_lost_owner_file_is_no_problem_where_the_ledgers_files_are(self, tmp_path: Path) -> None:
+        shop = two_batches(tmp_path)
+        [check] = check_owner(shop.zone, MemoryStorage(), shop.ledger.state, "shop")
+        assert (check.verdict, check.detail) == (
+            Verdict.OK,
+            "the landing zone's owner file is lost, but files of this ledger are there; a run writes it",
+        )
+
     def test_a_zone_of_another_ledger_is_a_problem(self) -> None:
         zone = MemoryStorage()
         ensure_owner(zone, "theirs", "other")

@@ -13,19 +13,20 @@ from connectors.landing_zone.errors import (
     LedgerWholeError,
     ZoneOwnedError,
 )
-from connectors.landing_zone.ledger.owner import ensure_owner
+from connectors.landing_zone.ledger.owner import Owner, ensure_owner, read_owner
 from connectors.landing_zone.ledger.version_file import path_of, version_numbers
 from connectors.landing_zone.publisher import Publisher
+from connectors.landing_zone.storage.protocol import Storage
 from streaming.driver.startup import OpenZone, open_zone
 from streaming.zones.rebuilding_ledger import make_ledger_again
 from tests.unit.landing_zone.ledger_builders import METADATA, NOON_MS, ORDERS, batch, claimed, no_wait, offsets_only
 from tests.unit.landing_zone.memory_storage import MemoryStorage, Request
-from tests.unit.streaming.landed_shop import job
+from tests.unit.streaming.landed_shop import job, two_batches
 
 STAGED = "_scratchPad/00000000000000000001/file"
 
 
-def start(folder: Path, zone: MemoryStorage, state: MemoryStorage, source: str = "shop") -> OpenZone:
+def start(folder: Path, zone: Storage, state: Storage, source: str = "shop") -> OpenZone:
     return open_zone(
         zone,
         state,
@@ -140,14 +141,23 @@ class TestALedgerOfSomebodyElse:
             start(tmp_path, copied, state)
 
         assert str(caught.value) == (
-            "The ledger knows 1 table(s), but this landing zone has no owner: they were landed in another one, or it "
-            "was emptied [zone=memory:///zone, state=memory:///zone, file=_cdc_bridge_owner.json]. Remedy: set "
-            "landing_zone.url to the zone of this ledger; a landing zone that begins, or begins anew, needs a "
-            "state.url of its own, in which there is no ledger"
+            "The ledger knows 1 table(s), but this landing zone has no owner and none of their last files: they were "
+            "landed in another one, or it was emptied [zone=memory:///zone, state=memory:///zone, "
+            "file=_cdc_bridge_owner.json]. Remedy: set landing_zone.url to the zone of this ledger; a landing zone "
+            "that begins, or begins anew, needs a state.url of its own, in which there is no ledger"
         )
         assert (state.files, copied.files) == (before, {})
         shop.ledger.confirm([ORDERS])
         shop.ledger.commit(offsets_only(3, 6))
+
+    def test_not_one_whose_zone_has_lost_its_owner_file_alone(self, tmp_path: Path) -> None:
+        shop = two_batches(tmp_path)
+        ledger_id = shop.ledger.state.ledger_id
+        assert read_owner(shop.zone) is None
+
+        start(tmp_path, shop.zone, shop.state)
+
+        assert read_owner(shop.zone) == Owner(ledger_id, "shop")
 
     def test_of_a_zone_that_has_another_one(self, tmp_path: Path) -> None:
         zone, state = MemoryStorage(), MemoryStorage()
@@ -181,10 +191,17 @@ class TestALedgerOfSomebodyElse:
         zone, state = MemoryStorage(), MemoryStorage()
         ensure_owner(zone, claimed(state).state.ledger_id, "shop")
 
-        assert start(tmp_path, zone, state, "store").ledger.state.source == "store"
+        with pytest.raises(ForeignLedgerError, match="The ledger is that of source shop, not of store; version 1 was"):
+            start(tmp_path, zone, state, "store")
 
-        with pytest.raises(ForeignLedgerError, match="The ledger is that of source store, not of shop"):
-            start(tmp_path, zone, state)
+        assert version_numbers(state) == [1]
+        assert start(tmp_path, zone, state).ledger.state.source == "shop"
+
+    def test_that_no_release_has_named_is_taken_and_named(self, tmp_path: Path) -> None:
+        zone, state = MemoryStorage(), MemoryStorage()
+        ensure_owner(zone, claimed(state).state.ledger_id, "")
+
+        assert start(tmp_path, zone, state, "store").ledger.state.source == "store"
 
     def test_a_start_that_ended_before_it_took_the_zone_goes_on(self, tmp_path: Path) -> None:
         zone, state = MemoryStorage(), MemoryStorage()

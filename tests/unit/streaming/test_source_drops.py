@@ -20,6 +20,13 @@ from tests.unit.streaming.maria_shop import CUSTOMERS, ORDERS, TABLE, Shop, drop
 
 
 class TestDropped:
+    def test_a_drop_that_is_read_before_anything_of_its_table_is_not_kept(self, tmp_path: Path) -> None:
+        """A limit that docs/schema-changes.md tells."""
+        shop = Shop(tmp_path)
+        shop.land(drop_orders(20), CUSTOMERS.create(row(2), 21))
+        shop.land(ORDERS.create(row(1), 5), ORDERS.create(row(3), 30))
+        assert (shop.stop(), shop.keys()) == (None, [1, 3])
+
     def test_the_mirror_of_a_dropped_table_stays_and_the_ledger_knows(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path)
         shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(1), 5))

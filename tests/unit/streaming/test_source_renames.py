@@ -176,6 +176,56 @@ class TestTakenNames:
         assert shop.stop() == stop
         assert shop.keys() == (keys if rows else [1])
 
+    @pytest.mark.parametrize("apart", [True, False])
+    def test_a_table_that_gets_its_own_name_back_is_not_told_as_another_one(self, tmp_path: Path, apart: bool) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        if apart:
+            shop.land(AWAY)
+        back = ddl("RENAME TABLE renamed TO orders", ("ALTER", "orders"), pos=30)
+        shop.land(*([] if apart else [AWAY]), back)
+        parked = shop.state().parked
+        assert parked is not None
+        assert (parked.reason, parked.message) == (
+            "recreated",
+            "the source renamed the table to shop.renamed, and shop.renamed to the table's name again, so rows that "
+            "changed in between are not in this mirror",
+        )
+
+    def test_a_table_that_takes_the_name_of_one_that_left_is_another_one(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(2), 5))
+        shop.land(AWAY, ddl("RENAME TABLE customers TO orders", ("ALTER", "orders"), pos=30))
+        parked = shop.state().parked
+        assert parked is not None
+        assert parked.message.startswith(
+            "the source renamed shop.customers to the table's name in place of this one, which is shop.renamed now,"
+        )
+
+    def test_swapped_tables_are_others_although_their_names_are_alike(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(2), 5))
+        shop.land(*swap(20))
+        parked = shop.state().parked
+        assert parked is not None
+        assert parked.message.startswith(
+            "the source renamed shop.customers to the table's name in place of this one, which is shop.customers now,"
+        )
+
+    @pytest.mark.parametrize("cut", [1, 2])
+    def test_a_swap_that_a_batchs_end_cuts_is_told_by_its_last_names(self, tmp_path: Path, cut: int) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(2), 5))
+        shop.land(*swap(20)[:cut])
+        shop.land(*swap(20)[cut:])
+        orders, customers = shop.state(), shop.state("shop.customers")
+        assert orders.dropped is not None
+        assert customers.dropped is not None
+        assert (orders.dropped.renamed, orders.dropped.taken_by) == ("shop.customers", "shop.customers")
+        assert (customers.dropped.renamed, customers.dropped.taken_by) == ("shop.orders", "shop.orders")
+        assert orders.parked is not None
+        assert "which is shop.customers now" in orders.parked.message
+
     def test_a_history_goes_on(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, mode=TableMode.HISTORY)
         shop.land(ORDERS.create(row(1), 5))
