@@ -40,7 +40,6 @@ from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.generations import AT_REST
 from streaming.lifecycle.stopping import stop_table
 from streaming.log_context import about_work
-from streaming.logs import error_facts
 
 _log = logging.getLogger(__name__)
 
@@ -195,7 +194,6 @@ class Chores:
             if name in (_REQUESTS, _SURVEY) or isinstance(error, CONCERNS_ALL):
                 raise
             stop_table(self._opened.ledger, name, error)
-            _log.warning("%s is parked: %s", name, error, extra={"facts": {"table": name, **error_facts(error)}})
             done = True
         self._failed.pop(name, None)
         return done

@@ -28,6 +28,7 @@ from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, Tabl
 from streaming.driver.resuming import resume_of, stopped
 from streaming.lifecycle.retention import only_table
 from streaming.lifecycle.stopping import StopReason
+from streaming.log_context import about_work
 
 _log = logging.getLogger(__name__)
 
@@ -55,9 +56,10 @@ def park_recreated(ledger: Ledger, present: Mapping[str, TopicDescription]) -> N
         recreated[topic] = PlannedTopic(found.id, {partition: (first, first) for partition, first in firsts.items()})
         tables[name] = _parked(name, tables.get(name, state.tables[name]), state, topic, firsts)
     if recreated:
-        ledger.commit(Draft(recreated=recreated, tables=tables))
-        for name, table in tables.items():
-            _log.error("%s stands still: %s", name, "" if table.parked is None else table.parked.message)
+        with about_work(lambda: ledger.state.version):
+            ledger.commit(Draft(recreated=recreated, tables=tables))
+            for name, table in tables.items():
+                _log.error("%s stands still: %s", name, "" if table.parked is None else table.parked.message)
 
 
 def _require_same_cluster(state: LedgerState, present: Mapping[str, TopicDescription]) -> None:

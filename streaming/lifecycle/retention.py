@@ -22,6 +22,7 @@ from streaming.driver.resuming import resume_of
 from streaming.lifecycle.debezium import topic_suffix
 from streaming.lifecycle.generations import feeding_topics
 from streaming.lifecycle.stopping import StopReason
+from streaming.log_context import about_work
 
 _log = logging.getLogger(__name__)
 
@@ -39,15 +40,19 @@ def park_behind_retention(ledger: Ledger, present: Mapping[str, TopicDescription
     state = ledger.state
     planned: dict[str, PlannedTopic] = {}
     tables: dict[str, TableState] = {}
+    stopped: dict[str, str] = {}
     for topic, name, lost in _losses(state, present):
         planned[topic] = PlannedTopic(state.topics[topic].id, lost)
         table = tables.get(name, state.tables[name])
         if table.parked is None:
             parked = _parked(name, table, state, topic, lost)
             tables[name] = replace(table, status=TableStatus.PARKED, parked=parked)
-            _log.error("%s stands still: %s", name, parked.message)
+            stopped[name] = parked.message
     if planned:
-        ledger.commit(Draft(planned=planned, tables=tables))
+        with about_work(lambda: ledger.state.version):
+            ledger.commit(Draft(planned=planned, tables=tables))
+            for name, message in stopped.items():
+                _log.error("%s stands still: %s", name, message)
 
 
 def _losses(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import logging
 
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.draft import Draft
@@ -10,6 +11,9 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.redo import TABLE_ERRORS
 from streaming.driver.publishing import park_tables
 from streaming.driver.resuming import resume_of, stopped
+from streaming.logs import error_facts
+
+_log = logging.getLogger(__name__)
 
 
 class StopReason(enum.StrEnum):
@@ -22,7 +26,7 @@ class StopReason(enum.StrEnum):
 
 
 def stop_table(ledger: Ledger, name: str, error: BridgeError, reason: StopReason = StopReason.FAILED) -> None:
-    """Park the table with an error that only a person can mend; where it has to go on stays as it was.
+    """Park the table with an error that only a person can mend, and log it; where it has to go on stays as it was.
 
     A rebuild that a policy asked for is not tried again by itself.
 
@@ -31,7 +35,12 @@ def stop_table(ledger: Ledger, name: str, error: BridgeError, reason: StopReason
     """
     if isinstance(error, TABLE_ERRORS):
         park_tables(ledger, {name: error})
-        return
+    else:
+        _park(ledger, name, error, reason)
+    _log.warning("%s is parked: %s", name, error, extra={"facts": {"table": name, **error_facts(error)}})
+
+
+def _park(ledger: Ledger, name: str, error: BridgeError, reason: StopReason) -> None:
     ledger.check_fence()
     table = ledger.state.tables[name]
     where = ", ".join(f"{fact}={value}" for fact, value in error.facts.items() if fact != "table")

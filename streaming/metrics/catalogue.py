@@ -225,7 +225,8 @@ SOURCE_SILENCE_SECONDS = Metric(
     Kind.GAUGE,
     Unit.SECONDS,
     "Age of the newest record, whatever it holds, in all topics that the bridge reads, when Kafka was last looked at: "
-    "the time since the connector last wrote an event or a heartbeat there, landed or not.",
+    "the time since the connector last wrote an event or a heartbeat there, landed or not. Where Kafka has removed "
+    "all records, counted from the first look since the start that found none, so at least this long.",
 )
 SOURCE_HEARTBEATS = Metric(
     "bridge_source_heartbeats",

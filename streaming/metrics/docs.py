@@ -35,7 +35,9 @@ and the server goes on for `http.linger`, so that Prometheus and people read why
   known of the others; in offsets they are.
 - **A connector that has died** leaves `source_to_kafka` as it was: nothing lands that could tell. What tells is
   `bridge_source_silence_seconds`, which means a fault where heartbeats are read, and, with `source.connect`,
-  `bridge_connector_trouble`: Kafka Connect is asked every `source.connect.interval`.
+  `bridge_connector_trouble`: Kafka Connect is asked every `source.connect.interval`. Brokers before 3.0 do not tell the
+  newest record's time, nor does every service that speaks Kafka's protocol; the silence is then not known, or, where
+  it was told before, counted from the look that last found the end of a topic moved.
 - **Tasks run side by side**: the steps of `bridge_task_seconds` add up to the time of all tasks, of which a batch waits
   for the slowest only, in the stage `land` or `merge`. Whether an upload is whole is seen in the stage `publish`, by
   the length that the storage tells, before the rename.

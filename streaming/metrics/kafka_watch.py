@@ -64,17 +64,44 @@ def look(source: KafkaSource, state: LedgerState, before: KafkaView | None, now_
     return replace(
         view,
         first_ms=first,
-        newest_ms=_newest(source, view.topics, before),
+        newest_ms=_newest(source, view, before),
+        emptied_ms=_emptied(view, before),
         beats=any(_beats(source, topic, description) for topic, description in view.topics.items()),
     )
 
 
-def _newest(source: KafkaSource, topics: Mapping[str, TopicDescription], before: KafkaView | None) -> Mapping[str, int]:
+def _newest(source: KafkaSource, view: KafkaView, before: KafkaView | None) -> Mapping[str, int]:
     """What was known before stays so for a topic whose last record Kafka has removed since."""
     earlier = {} if before is None else before.newest_ms
-    found = source.newest_timestamps(topics)
-    known = {name: max(found.get(name, 0), earlier.get(name, 0)) for name in topics}
+    try:
+        found = source.newest_timestamps(view.topics)
+    except BridgeError as error:
+        _log.debug("Kafka does not tell how old its newest records are: %s", error)
+        found = {} if before is None else _grown(view, before)
+    known = {name: max(found.get(name, 0), earlier.get(name, 0)) for name in view.topics}
     return {name: moment for name, moment in known.items() if moment}
+
+
+def _grown(view: KafkaView, before: KafkaView) -> Mapping[str, int]:
+    """The time of this look, for each topic that has had a record since the one before it."""
+    ends = {
+        (name, partition): end
+        for name, description in before.topics.items()
+        for partition, (_, end) in description.partitions.items()
+    }
+    return {
+        name: view.at_ms
+        for name, description in view.topics.items()
+        if any(end > ends.get((name, partition), end) for partition, (_, end) in description.partitions.items())
+    }
+
+
+def _emptied(view: KafkaView, before: KafkaView | None) -> int | None:
+    """Since when all topics are known to be empty of which one has had records; None where that is not so."""
+    spans = [span for description in view.topics.values() for span in description.partitions.values()]
+    if not any(end for _, end in spans) or any(first < end for first, end in spans):
+        return None
+    return view.at_ms if before is None or before.emptied_ms is None else before.emptied_ms
 
 
 def _beats(source: KafkaSource, topic: str, description: TopicDescription) -> bool:

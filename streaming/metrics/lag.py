@@ -27,6 +27,8 @@ class KafkaView:
         first_ms: per topic and partition, for some of the offsets that wait, Kafka's timestamp of the first record from
             there on.
         newest_ms: per topic, Kafka's timestamp of its newest record; topics that never had one are missing.
+        emptied_ms: when the topics were first seen to be empty although they have had records, if they are still; what
+            Kafka had removed by then was written before.
         beats: whether one of the topics holds the connector's heartbeats, or has held some.
     """
 
@@ -34,12 +36,13 @@ class KafkaView:
     topics: Mapping[str, TopicDescription]
     first_ms: Mapping[tuple[str, int], Mapping[int, int]] = field(default_factory=dict)
     newest_ms: Mapping[str, int] = field(default_factory=dict)
+    emptied_ms: int | None = None
     beats: bool = False
 
     @property
     def silence_seconds(self) -> float | None:
-        """How old the newest record of all topics was at the look; None where there was none at all."""
-        newest = max(self.newest_ms.values(), default=None)
+        """How old the newest record of all topics was at the look, at least; None where nothing is known of any."""
+        newest = max(self.newest_ms.values(), default=self.emptied_ms)
         return None if newest is None else max(0.0, (self.at_ms - newest) / 1000)
 
 

@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, Histogram
 from connectors.errors import BridgeError
 from connectors.landing_zone.errors import (
     FencedError,
+    ForeignLedgerError,
     LedgerBehindError,
     LedgerCorruptError,
     SequenceConflictError,
@@ -35,7 +36,14 @@ CHANGES_THAT_PARK = frozenset({"type_changed", "key_changed", "missing_key", "dr
 
 TABLE_RENAMED, COLUMN_RENAMED = "table_renamed", "column_renamed"
 FOLLOWED, PARKED = "followed", "parked"
-_CONFLICTS = (FencedError, SequenceConflictError, LedgerBehindError, LedgerCorruptError, ZoneOwnedError)
+_CONFLICTS = (
+    FencedError,
+    ForeignLedgerError,
+    SequenceConflictError,
+    LedgerBehindError,
+    LedgerCorruptError,
+    ZoneOwnedError,
+)
 
 
 class LandingFeed:

@@ -378,6 +378,24 @@ def test_a_grace_period_that_is_just_enough_for_its_records_is_taken() -> None:
     assert Trigger().max_offsets == 1_000_000
 
 
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"env": [{"name": "CDC_BRIDGE_TRIGGER__MAX_OFFSETS", "value": "100000"}]},
+        {"env": [{"name": "CDC_BRIDGE_TRIGGER", "value": '{"max_offsets": 100000}'}]},
+        {"envFrom": [{"configMapRef": {"name": "shop"}}]},
+    ],
+)
+def test_a_grace_period_is_not_held_against_a_number_that_the_environment_may_give(environment: dict[str, Any]) -> None:
+    assert rendered(one_source(terminationGracePeriodSeconds=60, **environment))
+
+
+def test_a_grace_period_is_held_against_the_values_number_beside_other_variables() -> None:
+    more = settings(trigger={"max_offsets": 1_200_001})
+    [problem] = refusal(one_source(settings=more, envFrom=[{"configMapRef": {"name": "shop"}}]))
+    assert "may take 301 seconds" in problem
+
+
 @pytest.mark.parametrize("limit", ["2074Mi", 2074 * 2**20, "2174746624", "3e9"])
 def test_memory_that_is_just_enough_is_taken(limit: str | int) -> None:
     assert rendered(one_source(resources={"limits": {"memory": limit}, "requests": {"cpu": "2"}}))

@@ -59,7 +59,9 @@ left to it. */}}
 {{- /* Nothing bounds a micro-batch's time but its records: 4,000 a second are a tenth of what one core does with small rows. */}}
 {{- $offsets := dig "trigger" "max_offsets" 1000000 $source.settings | int64 }}
 {{- $longest := divf $offsets 4000 | ceil | int64 }}
-{{- if lt (int64 $source.terminationGracePeriodSeconds) $longest }}
+{{- $byVariable := include "cdc-bridge.variable" (dict "env" $source.env "path" "trigger.max_offsets") }}
+{{- $unread := or $byVariable (and $source.envFrom (not (dig "trigger" "max_offsets" "" $source.given))) }}
+{{- if and (not $unread) (lt (int64 $source.terminationGracePeriodSeconds) $longest) }}
   - {{ .at }}.terminationGracePeriodSeconds is {{ int $source.terminationGracePeriodSeconds }}: a micro-batch of settings.trigger.max_offsets, {{ $offsets }}, may take {{ $longest }} seconds, at 4000 records a second, and would be cut off and done again; raise it, or lower max_offsets
 {{- end }}
 {{- end }}

@@ -10,8 +10,15 @@ import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
 
-from connectors.errors import Transient
-from connectors.landing_zone.errors import FencedError
+from connectors.errors import BridgeError, Transient
+from connectors.landing_zone.errors import (
+    FencedError,
+    ForeignLedgerError,
+    LedgerBehindError,
+    LedgerCorruptError,
+    SequenceConflictError,
+    ZoneOwnedError,
+)
 from connectors.landing_zone.ledger.state import Dropped, Relation, RenamedColumns
 from streaming.driver.batch import BatchReport
 from streaming.driver.stages import BatchFigures, Stage, Stages
@@ -159,6 +166,22 @@ class TestFeed:
         fed.feed.on_error(FencedError("another driver", remedy="leave it"))
         assert fed.counted(catalogue.RETRIED_FAILURES) == {("Transient",): 1}
         assert fed.counted(catalogue.LEDGER_CONFLICTS) == {("fenced",): 1}
+
+    @pytest.mark.parametrize(
+        ("kind", "reason"),
+        [
+            (FencedError, "fenced"),
+            (ForeignLedgerError, "foreign_ledger"),
+            (LedgerBehindError, "ledger_behind"),
+            (LedgerCorruptError, "ledger_corrupt"),
+            (SequenceConflictError, "sequence_conflict"),
+            (ZoneOwnedError, "zone_owned"),
+        ],
+    )
+    def test_every_disagreement_of_ledger_and_zone_is_a_conflict(self, kind: type[BridgeError], reason: str) -> None:
+        fed = Fed()
+        fed.feed.on_error(kind("they disagree", remedy="look"))
+        assert fed.counted(catalogue.LEDGER_CONFLICTS) == {(reason,): 1}
 
 
 class TestStages:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pytest
 
+from connectors.kafka.errors import KafkaRequestError
 from connectors.kafka.topics import TopicDescription
 from connectors.source_database.kafka_connect import ConnectApi, ConnectLocation
 from streaming.metrics.connect_watch import ConnectorTrouble, ConnectorView, ConnectWatch
@@ -36,6 +38,21 @@ def seen(
     return look(source, ledger(offsets={"orders": 5, BEATS: 9}), before, NOON_MS)
 
 
+def refusing(end: int) -> KafkaSource:
+    """A Kafka that tells the end of its topic, and not when the newest record was written."""
+
+    def told(topics: Mapping[str, TopicDescription]) -> Mapping[str, int]:
+        raise KafkaRequestError("the broker refuses the request", remedy="look at its log")
+
+    return KafkaSource(lambda: kafka({"orders": (0, end)}).topics, lambda places: {}, told)
+
+
+def emptied(first: int, end: int) -> KafkaSource:
+    """A Kafka whose topic of heartbeats begins at ``first``; the time of no record is known."""
+    topics = kafka({BEATS: (first, end), "orders": (0, 0)}).topics
+    return KafkaSource(lambda: topics, lambda places: {}, lambda topics: {}, ("__debezium-heartbeat*",))
+
+
 class TestSilence:
     def test_it_is_the_age_of_the_newest_record_of_all_topics_at_the_look(self) -> None:
         view = seen({"orders": NOON_MS - 9 * MINUTE, BEATS: NOON_MS - 4 * MINUTE})
@@ -58,6 +75,30 @@ class TestSilence:
         view = seen({"orders": NOON_MS - 9 * MINUTE}, before)
         assert view.silence_seconds == 240
         assert view.beats
+
+    def test_what_kafka_does_not_tell_leaves_the_rest_of_the_look_as_it_is(self) -> None:
+        state = ledger(offsets={"orders": 5})
+        source = refusing(5)
+        view = look(source, state, None, NOON_MS)
+        assert view.topics["orders"].partitions == {0: (0, 5)}
+        assert view.silence_seconds is None
+        told = replace(view, newest_ms={"orders": NOON_MS - MINUTE})
+        later = look(source, state, told, NOON_MS + 4 * MINUTE)
+        assert later.silence_seconds == 300
+        assert look(refusing(6), state, told, NOON_MS + 4 * MINUTE).silence_seconds == 0
+
+    def test_a_connector_that_is_dead_for_longer_than_kafka_keeps_records_is_silent_since_the_first_look(self) -> None:
+        before = None
+        told = []
+        for minute in (0, 20):
+            before = look(emptied(5, 5), ledger(), before, NOON_MS + minute * MINUTE)
+            told.append(before.silence_seconds)
+        assert told == [0, 1200]
+        assert before is not None
+        assert before.beats
+        spoke = look(emptied(5, 6), ledger(), before, NOON_MS + 21 * MINUTE)
+        assert spoke.silence_seconds is None
+        assert look(emptied(6, 6), ledger(), spoke, NOON_MS + 30 * MINUTE).silence_seconds == 0
 
     def test_without_any_record_nothing_is_known(self) -> None:
         view = seen({}, ends={"orders": 0, BEATS: 0})

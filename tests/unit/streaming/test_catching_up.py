@@ -166,7 +166,9 @@ def test_several_partitions_are_merged_and_their_order_holds(tmp_path: Path) -> 
     assert shop.rows() == [row(1), row(2, "two"), row(3), row(4)]
 
 
-def test_what_retention_has_removed_meanwhile_parks_the_table_and_names_resync(tmp_path: Path) -> None:
+def test_what_retention_has_removed_meanwhile_parks_the_table_and_names_resync(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     shop = truncated(tmp_path, chunk=2)
     shop.restart(on_truncate=OnTruncate.IGNORE)
     shop.resume()
@@ -187,6 +189,8 @@ def test_what_retention_has_removed_meanwhile_parks_the_table_and_names_resync(t
         "shop.public.orders/0 begins at offset 5, and 4 is the next one to land"
     )
     assert parked.remedy.startswith("rebuild the table with `cdc-bridge resync CONFIG public.orders`")
+    [line] = [record.getMessage() for record in caplog.records if "is parked" in record.getMessage()]
+    assert line.startswith(f"{NAME} is parked: {parked.message} [table={NAME}]. Remedy: rebuild the table")
 
 
 @pytest.mark.parametrize(

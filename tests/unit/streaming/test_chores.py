@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from connectors.errors import Terminal, Transient
+from connectors.kafka.errors import RecordsGoneError
 from connectors.landing_zone.errors import FencedError, TableResetError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
@@ -20,6 +21,7 @@ from connectors.landing_zone.storage.local import LocalStorage
 from streaming.driver.query import Retries, StopSignal, do_all
 from streaming.lifecycle.answers import accepted
 from streaming.lifecycle.chores import Chores, Pace
+from streaming.lifecycle.stopping import StopReason, stop_table
 from streaming.log_context import version_in_hand
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
@@ -375,6 +377,19 @@ class TestLines:
         [(line, version)] = versions
         assert line == f"{NAME} is parked: the file cannot be written. Remedy: make room"
         assert version == shop.plain.ledger.state.version
+
+    def test_a_table_that_its_own_step_stops(self, tmp_path: Path, versions: list[tuple[str, int | None]]) -> None:
+        shop = paused(tmp_path)
+
+        def step(name: str) -> bool:
+            gone = RecordsGoneError("the records are gone", remedy="resync", table=name)
+            stop_table(shop.plain.ledger, name, gone, StopReason.RETENTION_PASSED)
+            return True
+
+        versions.clear()
+        chores(shop, step).run()
+        head = shop.plain.ledger.state.version
+        assert versions == [(f"{NAME} is parked: the records are gone [table={NAME}]. Remedy: resync", head)]
 
 
 def test_a_stop_ends_the_chores_between_two_of_them(tmp_path: Path) -> None:

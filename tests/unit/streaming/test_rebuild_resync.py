@@ -172,7 +172,9 @@ class TestResync:
         assert (world.table.generation, len(world.signals)) == (3, 2)
         assert world.rows() == [row(1, "uno"), row(3, "three")]
 
-    def test_a_failed_snapshot_parks_the_table_and_a_resume_is_refused(self, world: World) -> None:
+    def test_a_failed_snapshot_parks_the_table_and_a_resume_is_refused(
+        self, world: World, caplog: pytest.LogCaptureFixture
+    ) -> None:
         shop(world)
         world.ask()
         world.driver().drain()
@@ -191,6 +193,8 @@ class TestResync:
             "the snapshot that was to fill the table failed: Debezium could not read the table: SQL_EXCEPTION"
         )
         assert parked.remedy == f"read Debezium's log, mend the cause, then `cdc-bridge resync CONFIG {NAME}`"
+        [line] = [record.getMessage() for record in caplog.records if "is parked" in record.getMessage()]
+        assert line.startswith(f"{NAME} is parked: {parked.message}")
         resume = new_request(Action.RESUME, now_ms=2, by="ann@home", table=NAME)
         world.ask(resume)
         world.driver().drain()

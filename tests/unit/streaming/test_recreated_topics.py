@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from connectors.landing_zone.ledger.draft import Draft, check
 from connectors.landing_zone.ledger.state import PlannedTopic, TableStatus
 from streaming.driver.startup import check_topics
 from streaming.lifecycle.recreated_topics import park_recreated
+from streaming.log_context import version_in_hand
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, Driver, World, shop
@@ -20,6 +23,21 @@ from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, Driver, 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return shop(World(tmp_path))
+
+
+@pytest.fixture
+def versions() -> Iterator[list[tuple[str, int | None]]]:
+    """What is logged of tables that stand still, each line with the version that it is about."""
+    told: list[tuple[str, int | None]] = []
+
+    class Noting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append((record.getMessage(), version_in_hand()))
+
+    log, noting = logging.getLogger("streaming.lifecycle.recreated_topics"), Noting()
+    log.addHandler(noting)
+    yield told
+    log.removeHandler(noting)
 
 
 def start(world: World) -> Driver:
@@ -52,11 +70,15 @@ def test_a_resync_brings_the_table_back(world: World) -> None:
     assert world.rows() == [row(1, "uno"), row(3, "three"), row(9)]
 
 
-def test_the_version_that_parks_the_table_is_the_one_that_begins_the_topic(world: World) -> None:
+def test_the_version_that_parks_the_table_is_the_one_that_begins_the_topic(
+    world: World, versions: list[tuple[str, int | None]]
+) -> None:
     make_again(world, earliest=1)
     version = world.ledger.version
     driver = start(world)
     assert driver.ledger.state.version == version + 2  # the claim, and the parking
+    [(line, about)] = versions
+    assert (line.partition(":")[0], about) == (f"{NAME} stands still", version + 2)
     known = driver.ledger.state.topics[TOPIC]
     assert (known.id, known.partitions) == ("another", {0: 1})
     assert start(world).ledger.state.version == version + 3, "the next start has nothing to say"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from connectors.landing_zone.ledger.state import Parked, TableStatus
 from connectors.landing_zone.requests import Action, new_request
 from streaming.driver.startup import check_topics
 from streaming.lifecycle.retention import park_behind_retention
+from streaming.log_context import version_in_hand
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, REQUEST, USERS, Driver, World, shop
@@ -26,6 +29,21 @@ REMEDY = (
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return shop(World(tmp_path))
+
+
+@pytest.fixture
+def versions() -> Iterator[list[tuple[str, int | None]]]:
+    """What is logged of tables that stand still, each line with the version that it is about."""
+    told: list[tuple[str, int | None]] = []
+
+    class Noting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            told.append((record.getMessage(), version_in_hand()))
+
+    log, noting = logging.getLogger("streaming.lifecycle.retention"), Noting()
+    log.addHandler(noting)
+    yield told
+    log.removeHandler(noting)
 
 
 def start(world: World) -> Driver:
@@ -65,11 +83,15 @@ def test_the_table_is_parked_where_its_records_are_gone_and_the_others_go_on(wor
     assert world.ledger.topics[TOPIC].partitions == {0: 6}
 
 
-def test_the_version_that_parks_the_table_is_the_one_that_passes_the_lost_offsets(world: World) -> None:
+def test_the_version_that_parks_the_table_is_the_one_that_passes_the_lost_offsets(
+    world: World, versions: list[tuple[str, int | None]]
+) -> None:
     outage(world)
     version = world.ledger.version
     driver = start(world)
     assert driver.ledger.state.version == version + 2  # the claim, and the parking
+    [(line, about)] = versions
+    assert (line.partition(":")[0], about) == (f"{NAME} stands still", version + 2)
     assert driver.ledger.state.topics[TOPIC].partitions == {0: 5}
     again = start(world)
     assert again.ledger.state.version == version + 3
