@@ -12,7 +12,7 @@ import pytest
 from connectors.landing_zone.ledger.state import TableState
 from streaming.lifecycle import catalog_watch
 from streaming.renamed import renamed_columns
-from tests.rig import SIGNAL_TABLE, Rig, until
+from tests.rig import SIGNAL_TABLE, Rig, RigError, until
 from tests.rig.equivalence import running
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
@@ -113,7 +113,11 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
         return sum(words in record.message for record in caplog.records)
 
     def wait(condition: Callable[[], bool], what: str) -> None:
-        until(condition, what, seconds=120, poll=0.2)
+        try:
+            until(condition, what, seconds=240, poll=0.2)
+        except RigError as error:
+            known_of = {name: (table.status, table.parked, rows(name)) for name, table in made.ledger.tables.items()}
+            raise RigError(f"{error}; the tables are {known_of}") from error
 
     with running(made) as reports:
         wait(lambda: known(len(TABLES)), "all tables have landed, and their OIDs are known")
