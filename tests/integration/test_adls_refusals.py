@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from azure.core.credentials import AccessToken
@@ -136,6 +138,46 @@ def test_a_sign_in_host_that_asks_for_patience_is_something_that_passes(
         storage = signing_in_at(host.url, location, monkeypatch)
         with pytest.raises(StorageError, match=f"signing in is not possible now: 127.0.0.1:[0-9]+ answered {status}"):
             storage.stat("x")
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_proxy_that_answers_for_a_machine_without_metadata_is_no_sign_in_host(
+    location: StorageLocation, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    with Refusing(status, body=b"<html>Bad Gateway</html>") as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        with pytest.raises(StorageDeniedError, match="The identity gives no token"):
+            open_adls(replace(location, attempts=1)).stat("x")
+    assert proxy.told, "the proxy was asked"
+
+
+def test_a_machine_s_metadata_that_asks_for_patience_is_something_that_passes(
+    location: StorageLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Refusing(503) as metadata:
+        monkeypatch.setenv("http_proxy", metadata.url)
+        monkeypatch.setattr(time, "sleep", lambda seconds: None)
+        with pytest.raises(StorageError, match=r"signing in is not possible now: 169\.254\.169\.254 answered 503"):
+            open_adls(replace(location, attempts=1)).stat("x")
+
+
+def test_a_token_that_fails_without_a_request_is_not_put_down_to_the_request_before(
+    location: StorageLocation, unused_port: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("x")
+    monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{unused_port}")
+    for name, value in {"TENANT_ID": str(uuid.uuid4()), "CLIENT_ID": "x", "FEDERATED_TOKEN_FILE": str(token)}.items():
+        monkeypatch.setenv(f"AZURE_{name}", value)
+    storage = open_adls(replace(location, attempts=1))
+    with pytest.raises(StorageError, match=r"signing in is not possible now: login\.microsoftonline\.com: "):
+        storage.stat("x")
+    token.unlink()
+    now = time.time
+    # azure-identity reads the file anew after ten minutes.
+    monkeypatch.setattr(time, "time", lambda: now() + 700)
+    with pytest.raises(StorageDeniedError, match="The identity gives no token"):
+        storage.stat("x")
 
 
 def test_an_identity_that_the_sign_in_host_refuses_stays_refused(

@@ -19,13 +19,13 @@ class Refusing:
     """An HTTP server; a context manager.
 
     Args:
-        status: of its answers.
+        status: of its answers; body: of them, too.
 
     Attributes:
         told: the header ``Authorization`` and the body of each request.
     """
 
-    def __init__(self, status: int = 401) -> None:
+    def __init__(self, status: int = 401, body: bytes = b"{}") -> None:
         told: list[str] = []
 
         class Connection(BaseHTTPRequestHandler):
@@ -33,9 +33,9 @@ class Refusing:
                 length = int(self.headers.get("Content-Length") or 0)
                 told.append(f"{self.headers.get('Authorization')} {self.rfile.read(length).decode()}")
                 self.send_response(status)
-                self.send_header("Content-Length", "2")
+                self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(b"{}")
+                self.wfile.write(body)
 
             do_GET = do_POST = do_PUT = _refuse
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from azure.core.credentials import TokenCredential
+from azure.core.credentials import AccessToken, AccessTokenInfo, TokenCredential, TokenRequestOptions
 from azure.core.pipeline.transport import RequestsTransport
 from azure.identity import DefaultAzureCredential
 from requests import PreparedRequest, RequestException, Response, Session
@@ -38,15 +38,37 @@ class SignIn:
         session = Session()
         for scheme in ("https://", "http://"):
             session.mount(scheme, self._listening)
-        return DefaultAzureCredential(transport=RequestsTransport(session=session))
+        return _Default(self._listening, RequestsTransport(session=session))
 
     @property
     def unserved(self) -> str | None:
         """What became of the last request for a token, if its host did not answer, or asked for patience.
 
+        None where the last token that was wanted has cost no request.
+
         Of a credential that was given nothing is known.
         """
         return self._listening.unserved
+
+
+class _Default(DefaultAzureCredential):
+    """The default chain; whenever a token is wanted, what became of the requests for the one before is forgotten."""
+
+    def __init__(self, listening: _Listening, transport: RequestsTransport) -> None:
+        super().__init__(transport=transport)
+        self._listening = listening
+
+    def get_token(
+        self, *scopes: str, claims: str | None = None, tenant_id: str | None = None, **options: object
+    ) -> AccessToken:
+        """See azure-identity."""
+        self._listening.unserved = None
+        return super().get_token(*scopes, claims=claims, tenant_id=tenant_id, **options)
+
+    def get_token_info(self, *scopes: str, options: TokenRequestOptions | None = None) -> AccessTokenInfo:
+        """See azure-identity."""
+        self._listening.unserved = None
+        return super().get_token_info(*scopes, options=options)
 
 
 class _Listening(HTTPAdapter):
@@ -73,5 +95,16 @@ class _Listening(HTTPAdapter):
             self.unserved = None if host == _MACHINE else f"{host}: {error}"
             raise
         status = response.status_code
-        self.unserved = f"{host} answered {status}" if status >= _PASSING or status == _THROTTLED else None
+        passing = status >= _PASSING or status == _THROTTLED
+        # A proxy answers for an address that it cannot reach; the metadata service itself speaks JSON.
+        served = not passing or (host == _MACHINE and not _is_json(response))
+        self.unserved = None if served else f"{host} answered {status}"
         return response
+
+
+def _is_json(response: Response) -> bool:
+    try:
+        response.json()
+    except ValueError:
+        return False
+    return True
