@@ -125,7 +125,10 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
             db.execute(insert(table, LAST))
         # Of a table that is gone when it decodes a row, the connector knows no key.
         connector.wait_caught_up()
-        db.transaction("ALTER TABLE renamed RENAME TO has_a_new_name", insert("has_a_new_name", NEW))
+        # A row of the transaction that makes or renames its table may come without key: Debezium may look for the
+        # table before the commit is seen.
+        db.execute("ALTER TABLE renamed RENAME TO has_a_new_name")
+        db.execute(insert("has_a_new_name", NEW))
         # The last commits before the tables are made again, and the connector is sent none of them.
         for table in GONE:
             db.execute(f"DROP TABLE {table}")
@@ -136,9 +139,11 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
         wait(renamed, "the new name is known")
 
         for table in ("made_again", "made_again_ignore", "made_again_rebuild", "made_again_drop"):
-            db.transaction(create(table), insert(table, NEW))
+            db.execute(create(table))
+            db.execute(insert(table, NEW))
         for table in SWAPPED:
-            db.transaction(f"DROP TABLE {table}", create(table), insert(table, NEW))
+            db.transaction(f"DROP TABLE {table}", create(table))
+            db.execute(insert(table, NEW))
         for table in ("made_again", "swapped"):
             wait(lambda table=table: parked(table) == "recreated", f"{table} parks")
         for table in ("made_again_rebuild", "made_again_drop", "swapped_rebuild"):
