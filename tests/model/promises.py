@@ -35,7 +35,8 @@ class Seen:
     Attributes:
         last: number of each table's last file that could be seen; landed: how many of its events they held.
         bound: the pending or published file that the ledger has bound last, by table.
-        head: the last version that was written in its turn; epochs: by version, of those; writers likewise.
+        head: the last version that was written in its turn; epoch, writer: whose it is.
+        displaced: another version has taken the lost head's place.
         highest: the highest version ever written, by whomever.
         lost: a ledger was lost; may_stand: and more than that, so that tables may stand still.
     """
@@ -44,6 +45,7 @@ class Seen:
     landed: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TABLES, 0))
     bound: dict[str, tuple[int, str, str]] = field(default_factory=dict)
     head: int = 0
+    displaced: bool = False
     epoch: int = 0
     writer: str = ""
     offset: int = 0
@@ -55,7 +57,8 @@ class Seen:
     def key(self) -> tuple[object, ...]:
         """Equal for two moments that the witness can't tell apart."""
         tables = tuple((self.last[table], self.landed[table], self.bound.get(table)) for table in TABLES)
-        return (*tables, self.head, self.epoch, self.writer, self.offset, self.highest, self.lost, self.still)
+        head = self.head, self.displaced
+        return (*tables, *head, self.epoch, self.writer, self.offset, self.highest, self.lost, self.still)
 
     def copied(self) -> Seen:
         return replace(self, last=dict(self.last), landed=dict(self.landed), bound=dict(self.bound))
@@ -63,7 +66,7 @@ class Seen:
     def forget_ledger(self) -> None:
         """A ledger of which the zone holds nothing is gone: another one begins."""
         self.head = self.epoch = self.offset = self.highest = 0
-        self.writer = ""
+        self.displaced, self.writer = False, ""
 
     def complete(self) -> bool:
         """Whether every event of every table that does not stand still can be seen."""
@@ -122,15 +125,17 @@ class LedgerWitness:
         seen, number, version = self._seen, int(match["number"]), _decoded(body)
         _require(version.version == number, f"{path} says that it is version {version.version}")
         _require(path not in self._files, f"{path} is written a second time")
-        in_turn = number == seen.head + 1 and (seen.head == 0 or path_of(seen.head) in self._files)
-        if in_turn:
+        standing = seen.head == 0 or (path_of(seen.head) in self._files and not seen.displaced)
+        if number == seen.head + 1 and standing:
             self._follow(path, version)
         elif version.kind is VersionKind.CLAIM and seen.lost and number > seen.highest:
             self._begin_again(path, version)
         elif number == 1 and version.kind is VersionKind.CLAIM and seen.lost and not self._owned():
             seen.forget_ledger()
             self._follow(path, version)
-        # Anything else is a stray: what it binds counts for nothing, so its files may never be seen.
+        else:
+            # A stray: what it binds counts for nothing, so its files may never be seen.
+            seen.displaced = seen.displaced or number == seen.head
         seen.highest = max(seen.highest, number)
 
     def removed(self, path: str) -> None:
@@ -158,7 +163,8 @@ class LedgerWitness:
             _require(topic == TOPIC and start == seen.offset, f"{path} plans from {start}, the next is {seen.offset}")
             seen.offset = end
         self._note_still(path, version)
-        seen.head, seen.epoch, seen.writer = version.version, version.epoch, version.writer
+        seen.head, seen.displaced = version.version, False
+        seen.epoch, seen.writer = version.epoch, version.writer
 
     def _bind(self, path: str, table: str, file: LandedFile) -> None:
         seen = self._seen
@@ -179,7 +185,8 @@ class LedgerWitness:
                 seen.bound[table] = (state.tables[table].sequence, state.tables[table].sha256, "")
         seen.offset = state.topics[TOPIC].partitions[0] if TOPIC in state.topics else 0
         self._note_still(path, version)
-        seen.head, seen.epoch, seen.writer = version.version, version.epoch, version.writer
+        seen.head, seen.displaced = version.version, False
+        seen.epoch, seen.writer = version.epoch, version.writer
 
     def _note_still(self, path: str, version: Version) -> None:
         tables = version.tables if version.snapshot is None else version.snapshot.tables
