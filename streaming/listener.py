@@ -33,6 +33,8 @@ class Listener:
             written a version; before ``on_batch``.
         on_work: what the driver begins to do. While it waits it says so again and again, several times a second.
         on_chores: seconds that the work between two micro-batches took, where there was any.
+        on_storage: a call to the storage of the landing zone or of the state (``zone``, ``state``), its method and its
+            seconds; from several threads at the same time.
         on_error: what ended the run for good.
         on_serve: where probes, metrics and the status page are.
     """
@@ -46,6 +48,7 @@ class Listener:
     on_state: Callable[[LedgerState], None] = lambda state: None
     on_work: Callable[[Work], None] = lambda work: None
     on_chores: Callable[[float], None] = lambda seconds: None
+    on_storage: Callable[[str, str, float], None] = lambda storage, method, seconds: None
     on_error: Callable[[Exception], None] = lambda error: None
     on_serve: Callable[[str], None] = lambda url: None
 

@@ -23,6 +23,7 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.open import open_storage
 from connectors.landing_zone.storage.protocol import Storage
+from connectors.landing_zone.storage.timed import TimedStorage
 from connectors.source_database.kafka_connect import ConnectApi
 from streaming.driver.beginning import Beginning, begin
 from streaming.driver.checkpoint import Checkpoint
@@ -82,7 +83,9 @@ def _run(
     options = job_options(settings)
     admin = Admin(kafka_config(settings))
     session = spark or spark_session(settings, resolve_jars(JarSet.SPARK_KAFKA, progress=_log.info))
-    zone, state = open_storages(settings)
+    bare_zone, bare_state = open_storages(settings)
+    zone = TimedStorage(bare_zone, partial(listener.on_storage, "zone"))
+    state = TimedStorage(bare_state, partial(listener.on_storage, "state"))
     writer = f"{settings.name}-{uuid.uuid4().hex[:12]}"
 
     def prepare() -> None:

@@ -108,6 +108,7 @@ class Watcher:
             on_state=self._on_state,
             on_work=self.health.at_work,
             on_error=self.ended,
+            on_storage=self._feed.on_storage,
             on_chores=lambda seconds: self._feed.on_stage(Stage.CHORES, seconds),
         )
 

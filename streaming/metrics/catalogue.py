@@ -113,7 +113,7 @@ STAGE_SECONDS = Metric(
     Kind.HISTOGRAM,
     Unit.SECONDS,
     "One stage of a micro-batch: plan, land (all that tasks do: read, decode, order, encode, upload), merge (the same "
-    "where partitions have to merge), commit, publish (verify, rename); or the chores between two batches.",
+    "where partitions have to merge), commit, publish; or the chores between two batches.",
     ("stage",),
     buckets=_SHORT,
 )
@@ -124,6 +124,15 @@ STEP_SECONDS = Metric(
     "One step of all tasks of a micro-batch together: read (wait for Kafka's records from Spark), decode, order (and "
     "decide, and shape), encode, stage (upload). Where tasks run side by side, more than the batch takes.",
     ("step",),
+    buckets=_SHORT,
+)
+STORAGE_SECONDS = Metric(
+    "bridge_storage_seconds",
+    Kind.HISTOGRAM,
+    Unit.SECONDS,
+    "A call of the driver to the storage of the landing zone or of the state, repeats included, by method: publishing "
+    "is a stat (verify) and a rename_if_absent (rename) per file, a commit a put_if_absent of the state.",
+    ("storage", "method"),
     buckets=_SHORT,
 )
 RECORD_TO_FILE_SECONDS = Metric(
@@ -426,7 +435,10 @@ CATALOGUE: tuple[tuple[str, tuple[Metric, ...]], ...] = (
         ),
     ),
     ("Files landed", (ROWS_LANDED, FILES_LANDED, BYTES_LANDED, FILE_ROWS, FILE_BYTES, PENDING_FILES)),
-    ("Time", (BATCH_SECONDS, STAGE_SECONDS, STEP_SECONDS, RECORD_TO_FILE_SECONDS, BATCH_IN_HAND_SECONDS)),
+    (
+        "Time",
+        (BATCH_SECONDS, STAGE_SECONDS, STEP_SECONDS, STORAGE_SECONDS, RECORD_TO_FILE_SECONDS, BATCH_IN_HAND_SECONDS),
+    ),
     (
         "Ledger and process",
         (

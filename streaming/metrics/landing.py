@@ -105,6 +105,10 @@ class LandingFeed:
         """Count the time of one stage."""
         self._histograms[catalogue.STAGE_SECONDS].labels(stage.value).observe(seconds)
 
+    def on_storage(self, storage: str, method: str, seconds: float) -> None:
+        """Count the time of one call to a storage; safe from several threads."""
+        self._histograms[catalogue.STORAGE_SECONDS].labels(storage, method).observe(seconds)
+
     def on_failure(self, error: BridgeError) -> None:
         """Count a failure that is met with another attempt."""
         self._tallies.add(catalogue.RETRIED_FAILURES, 1, type(error).__name__)

@@ -158,6 +158,10 @@ def test_every_stage_of_a_batch_is_timed(watched: Watched) -> None:
         counted = metrics.value("bridge_stage_seconds_count", stage=stage)
         assert counted is not None, stage
         assert counted >= 1, stage
+    for storage, method in (("zone", "stat"), ("zone", "rename_if_absent"), ("state", "put_if_absent")):
+        called = metrics.value("bridge_storage_seconds_count", storage=storage, method=method)
+        assert called is not None, method
+        assert called >= 1, method
     oldest = metrics.value("bridge_record_to_file_seconds_sum")
     assert oldest is not None
     assert 0 < oldest < SECONDS

@@ -72,6 +72,19 @@ STAGES = Row(
         ),
         Panel(
             View.LINES,
+            "Storage calls, 95 %",
+            (
+                Query(
+                    "histogram_quantile(0.95, sum by (le, storage, method) "
+                    "(rate(bridge_storage_seconds_bucket{$of}[$__rate_interval])))",
+                    "{{storage}} {{method}}",
+                ),
+            ),
+            "The driver's. Publishing a file is a stat and a rename_if_absent of the zone.",
+            unit="s",
+        ),
+        Panel(
+            View.LINES,
             "From record to file",
             _quantiles("bridge_record_to_file_seconds"),
             "Age of a batch's oldest record when its files were published.",

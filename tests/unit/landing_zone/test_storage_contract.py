@@ -14,6 +14,7 @@ from connectors.landing_zone.storage.local import LocalStorage
 from connectors.landing_zone.storage.paths import InvalidPathError
 from connectors.landing_zone.storage.proof import prove_storage
 from connectors.landing_zone.storage.protocol import Storage
+from connectors.landing_zone.storage.timed import TimedStorage
 from tests.emulators.dfs_server import DfsServer
 from tests.unit.landing_zone.storages import Timeline, emulated_location, emulated_storage, local_file
 
@@ -25,10 +26,12 @@ def server() -> Iterator[DfsServer]:
         yield running
 
 
-@pytest.fixture(params=["local", "adls"])
+@pytest.fixture(params=["local", "timed", "adls"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path, server: DfsServer) -> Storage:
     if request.param == "local":
         return LocalStorage(tmp_path / "zone")
+    if request.param == "timed":
+        return TimedStorage(LocalStorage(tmp_path / "zone"), lambda method, seconds: None)
     return emulated_storage(emulated_location(server, tmp_path / "work"), Timeline())
 
 

@@ -48,7 +48,7 @@ class TestCatalogue:
 
     def test_labels_are_bounded(self) -> None:
         allowed = {"table", "marker", "topic", "partition", "stage", "state", "reason", "op", "kind", "action", "over"}
-        allowed |= {"step", "cause", "resolved_by", "version", "commit", "spark", "python"}
+        allowed |= {"step", "storage", "method", "cause", "resolved_by", "version", "commit", "spark", "python"}
         assert {label for metric in METRICS for label in metric.labels} == allowed
 
     def test_what_has_a_table_or_a_partition_says_how_one_series_is_made_of_many(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from connectors.landing_zone.storage.timed import TimedStorage
 from streaming.driver.stages import Stage
 from streaming.landing.steps import Step
 from streaming.metrics.catalogue import METRICS
@@ -28,8 +29,8 @@ PEERS: dict[str, tuple[str, Kind, set[str]]] = {
     "file_bytes": ("bridge_file_bytes", Kind.HISTOGRAM, set()),
     "publish_seconds{step=encode}": ("bridge_task_seconds", Kind.HISTOGRAM, {"step"}),
     "publish_seconds{step=upload}": ("bridge_task_seconds", Kind.HISTOGRAM, {"step"}),
-    "publish_seconds{step=verify}": ("bridge_stage_seconds", Kind.HISTOGRAM, {"stage"}),
-    "publish_seconds{step=rename}": ("bridge_stage_seconds", Kind.HISTOGRAM, {"stage"}),
+    "publish_seconds{step=verify}": ("bridge_storage_seconds", Kind.HISTOGRAM, {"storage", "method"}),
+    "publish_seconds{step=rename}": ("bridge_storage_seconds", Kind.HISTOGRAM, {"storage", "method"}),
     "publish_seconds{step=ledger}": ("bridge_stage_seconds", Kind.HISTOGRAM, {"stage"}),
     "batch_seconds": ("bridge_batch_seconds", Kind.HISTOGRAM, set()),
     "consumer_lag_records": ("bridge_offsets_behind", Kind.GAUGE, {"topic", "partition"}),
@@ -65,11 +66,10 @@ def test_lag_is_told_apart_by_the_same_stages() -> None:
 
 
 def test_the_steps_of_publishing_have_places_of_their_own() -> None:
-    """Encode and upload are steps of the tasks, the ledger's is a stage; verify and rename are one: see the help."""
+    """Encode and upload are steps of the tasks, the ledger's is a stage, verify and rename are calls to the storage."""
     assert {"encode", "stage"} <= {step.value for step in Step}
-    assert {"commit", "publish"} <= {stage.value for stage in Stage}
-    told = OURS["bridge_stage_seconds"].help
-    assert "publish (verify, rename)" in told
+    assert Stage.COMMIT == "commit"
+    assert {"stat", "rename_if_absent"} <= set(vars(TimedStorage))
 
 
 def test_no_figure_of_a_row_s_key_is_among_the_labels() -> None:
