@@ -52,7 +52,7 @@ def test_delta_export_without_its_package_names_the_extra(tmp_path: Path, monkey
         export(replayed(ORDERS), ExportFormat.DELTA, tmp_path)
     assert str(raised.value) == (
         "writing Delta tables needs the package deltalake [table=public.orders]. Remedy: install the optional extra: "
-        "pip install 'cdc-bridge[delta]', or export to parquet or csv"
+        "pip install deltalake, or export to parquet or csv"
     )
 
 
