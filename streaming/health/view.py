@@ -239,9 +239,10 @@ def _retention_card(observed: Observed) -> Card:
     label = "Retention left"
     if observed.state is None or observed.kafka is None:
         return Card(label, UNKNOWN, "until Kafka has answered")
+    partitions = stream_waiting(observed.state, observed.kafka)
     rooms = {
         (one.topic, one.partition): seconds
-        for one in stream_waiting(observed.state, observed.kafka)
+        for one in partitions
         if (seconds := headroom_seconds(one, observed.kafka, observed.now_ms)) is not None
     }
     least = min(rooms.values(), default=None)
@@ -250,7 +251,10 @@ def _retention_card(observed: Observed) -> Card:
     if least == float("inf"):
         return Card(label, "unlimited", "Kafka keeps all records")
     topic, partition = min(rooms, key=lambda place: rooms[place])
-    tone = Tone.WARN if least < SCARCE_SECONDS else Tone.CALM
+    # Where all has landed, nothing is lost by a topic that keeps little.
+    behind = {(one.topic, one.partition) for one in partitions if one.behind}
+    scarce = any(rooms[place] < SCARCE_SECONDS for place in rooms.keys() & behind)
+    tone = Tone.WARN if scarce else Tone.CALM
     return Card(label, seconds_text(least), f"least at {topic}/{partition}", tone)
 
 

@@ -172,7 +172,7 @@ class Watcher:
             mirrored=self._mirrored,
             mirroring=self._mirroring,
             connector=self._connector,
-            source_seconds=dict(self._feed.source_seconds.copy()),
+            source_seconds=self._feed.source_seconds(),
             publish_times=self._feed.times.of,
             last_success_ms=self._feed.last_success_ms,
             batch_seconds=now - health.since if health.work is Work.BATCH else 0.0,

@@ -14,7 +14,7 @@ from streaming.settings.lineage import Lineage
 if TYPE_CHECKING:
     from openlineage.client import OpenLineageClient
 
-INSTALL = "pip install 'cdc-bridge[lineage]', or take url and client_file of lineage out of the settings"
+INSTALL = "pip install openlineage-python, or take url and client_file of lineage out of the settings"
 
 _RETRIES = 1
 """An event that fails twice is lost: the next one comes soon, and stands for itself."""

@@ -34,6 +34,9 @@ UNMARKED = "none"
 CHANGES_THAT_PARK = frozenset({"type_changed", "key_changed", "missing_key", "dropped", "recreated", "column_replaced"})
 """Reasons of tables that stand still because of a change of their columns, their key, or the table itself."""
 
+SOURCE_LAG_KEPT_MS = 9 * 60_000
+"""How long a table's lag at the source is told after it has landed; shorter than an alert waits."""
+
 TABLE_RENAMED, COLUMN_RENAMED = "table_renamed", "column_renamed"
 FOLLOWED, PARKED = "followed", "parked"
 _CONFLICTS = (
@@ -54,7 +57,6 @@ class LandingFeed:
         now_ms: wall clock, milliseconds since 1970.
 
     Attributes:
-        source_seconds: per table, between its newest landed change at the source and its record in Kafka.
         times: when files were published.
         last_success_ms: when a micro-batch last ended well; 0 before.
     """
@@ -66,7 +68,7 @@ class LandingFeed:
         self._parked: frozenset[str] | None = None
         self._renamed: frozenset[tuple[str, str, str]] = frozenset()
         self.times = PublishTimes()
-        self.source_seconds: dict[str, float] = {}
+        self._source_lags: dict[str, tuple[float, int]] = {}
         self.last_success_ms = 0
 
     def on_state(self, state: LedgerState) -> None:
@@ -99,7 +101,15 @@ class LandingFeed:
             self._histograms[catalogue.STEP_SECONDS].labels(step).observe(seconds)
         self._count_partitions(report, now_ms)
         if state is not None:
-            self._note_source_lag(report, state)
+            self._note_source_lag(report, state, now_ms)
+
+    def source_seconds(self) -> dict[str, float]:
+        """Per table that has just landed: seconds between its newest change at the source and its record in Kafka.
+
+        Of a table at rest nothing is known: how late its last change came says nothing of the connector by now.
+        """
+        earliest = self._now_ms() - SOURCE_LAG_KEPT_MS
+        return {table: seconds for table, (seconds, at_ms) in self._source_lags.copy().items() if at_ms >= earliest}
 
     def on_stage(self, stage: Stage, seconds: float) -> None:
         """Count the time of one stage."""
@@ -165,7 +175,7 @@ class LandingFeed:
         if oldest:
             self._histograms[catalogue.RECORD_TO_FILE_SECONDS].observe(max(0, now_ms - oldest) / 1000)
 
-    def _note_source_lag(self, report: BatchReport, state: LedgerState) -> None:
+    def _note_source_lag(self, report: BatchReport, state: LedgerState, now_ms: int) -> None:
         newest = {(each.topic, each.partition): each.newest_ms for each in report.figures.partitions}
         for name, file in report.files.items():
             table = state.tables.get(name)
@@ -174,7 +184,7 @@ class LandingFeed:
                 default=0,
             )
             if table is not None and table.source_ms and came:
-                self.source_seconds[name] = max(0, came - table.source_ms) / 1000
+                self._source_lags[name] = max(0, came - table.source_ms) / 1000, now_ms
 
 
 def _histogram(metric: Metric, registry: CollectorRegistry) -> Histogram:

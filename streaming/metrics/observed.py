@@ -23,7 +23,7 @@ class Observed:
         mirrored: how far the mirrored database has come, of the tables of which that is known.
         connector: what Kafka Connect told of the connector when it last did; None before, and where nobody asks.
         mirroring: what Fabric and the landing zone's folders showed when they were last looked at; None before.
-        source_seconds: per table, between its newest landed change at the source and its record in Kafka.
+        source_seconds: per table that has just landed, between its newest change at the source and its record in Kafka.
         publish_times: of one table's files, milliseconds since 1970 by number, as far as they are known.
         last_success_ms, started_ms: milliseconds since 1970; 0 for never.
         batch_seconds: how long the micro-batch in hand has run; 0 without one.

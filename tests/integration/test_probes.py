@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
 import pytest
+from pyspark.sql import SparkSession
 
 from connectors.landing_zone.errors import FencedError
 from connectors.landing_zone.ledger.log import Ledger
@@ -27,17 +32,20 @@ from tests.unit.streaming.settings_builder import settings
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 SECONDS = 90
+STUCK_SECONDS = 20
 PATHS = ("/", "/livez", "/readyz", "/startupz", "/metrics")
 
 
 @dataclass
 class Watched:
-    """What a run answered: at its start, from within its first batch, after a park, and after a fence."""
+    """What a run answered: at its start, from within its first batch, with its Java stopped, after a park, and after a
+    fence."""
 
     topics: dict[str, str]
     urls: list[str] = field(default_factory=list)
     starting: dict[str, Answered] = field(default_factory=dict)
     in_hand: dict[str, Answered] = field(default_factory=dict)
+    hung: dict[str, Answered] = field(default_factory=dict)
     parked: dict[str, Answered] = field(default_factory=dict)
     fenced: dict[str, Answered] = field(default_factory=dict)
     error: BaseException | None = None
@@ -63,6 +71,7 @@ def watched(bootstrap_servers: str, spark_jars: list[Path], tmp_path_factory: py
         dead_letters__topic=f"{cluster.prefix}-dead-letters",
         trigger__interval="100ms",
         http__port=0,
+        http__stuck_after=f"{STUCK_SECONDS}s",
         metrics__kafka_interval="1s",
     )
     cluster.send(
@@ -91,6 +100,10 @@ def watched(bootstrap_servers: str, spark_jars: list[Path], tmp_path_factory: py
         run = pool.submit(bridge.run_until, stop, on_batch=landed, on_serve=served, on_error=failed)
         try:
             assert first.wait(SECONDS)
+            with stopped(java_of(spark)):
+                cluster.send(orders.at(0).create({"id": 3, "name": "d"}, lsn=4))
+                found.hung = _once(found.urls[0], live=False)
+            _once(found.urls[0], live=True)
             cluster.send(customers.truncate(lsn=5), customers.create({"id": 2, "name": "y"}, lsn=6))
             found.parked = _after_park(found.urls[0])
             Ledger.open(LocalStorage(bridge.folder / "zone-state"), now_ms=lambda: 0).claim("another", "elsewhere")
@@ -99,6 +112,33 @@ def watched(bootstrap_servers: str, spark_jars: list[Path], tmp_path_factory: py
         finally:
             stop.set()
     return found
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """A process that stands still: it is there, and answers nothing."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def java_of(spark: SparkSession) -> int:
+    """The pid of the Java that the session's query runs in."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    return int(jvm.java.lang.ProcessHandle.current().pid())
+
+
+def _once(url: str, *, live: bool) -> dict[str, Answered]:
+    """What it answers once it says that it is live, or that it is not."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        if (ask(url, "/livez").status == 200) is live:
+            return answers(url)
+        time.sleep(0.2)
+    raise AssertionError(f"/livez did not come to {live}")
 
 
 def _after_park(url: str) -> dict[str, Answered]:
@@ -130,15 +170,24 @@ def test_it_answers_while_a_batch_is_in_hand(watched: Watched) -> None:
     assert in_hand > 0
 
 
+def test_a_query_that_hangs_is_neither_live_nor_ready_and_is_told_on_the_page(watched: Watched) -> None:
+    assert statuses(watched.hung) == {"/": 200, "/livez": 503, "/readyz": 503, "/startupz": 200, "/metrics": 200}
+    assert watched.hung["/metrics"].value("bridge_live") == 0
+    told = "records have waited in Kafka for "
+    assert told in watched.hung["/livez"].body
+    assert told[1:] in watched.hung["/"].body
+    assert "Stuck" in watched.hung["/"].body
+
+
 def test_metrics_tell_what_landed_and_what_stands_still(watched: Watched) -> None:
     metrics = watched.parked["/metrics"]
-    assert metrics.value("bridge_rows_landed_total", table="public.orders", marker="4") == 2
-    assert metrics.value("bridge_last_published_sequence", table="public.orders") == 1
+    assert metrics.value("bridge_rows_landed_total", table="public.orders", marker="4") == 3
+    assert metrics.value("bridge_last_published_sequence", table="public.orders") == 2
     assert metrics.value("bridge_table_state", table="public.customers", state="parked") == 1
     assert metrics.value("bridge_table_parked", table="public.customers", reason="truncate") == 1
     assert metrics.value("bridge_parks_total", reason="truncate") == 1
     orders, customers = watched.topics["orders"], watched.topics["customers"]
-    assert metrics.value("bridge_events_consumed_total", topic=orders, op="create") == 2
+    assert metrics.value("bridge_events_consumed_total", topic=orders, op="create") == 3
     assert metrics.value("bridge_events_consumed_total", topic=customers, op="truncate") == 1
     assert metrics.value("bridge_offsets_behind", topic=orders, partition="0") == 0
     assert metrics.value("bridge_lag_seconds", table="public.orders", stage="kafka_to_file") == 0

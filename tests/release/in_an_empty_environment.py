@@ -51,7 +51,7 @@ def test_an_option_that_needs_an_extra_says_so(environment: Path, tmp_path: Path
     )
     done = _cdc_bridge(environment, tmp_path, "run", "bridge.yaml", "--once")
     assert done.returncode == 1
-    assert "pip install 'cdc-bridge[lineage]'" in done.stderr
+    assert "pip install openlineage-python" in done.stderr
 
 
 def _cdc_bridge(environment: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -67,7 +67,7 @@ def _write_delta(replayed: ReplayedTable, target: Path) -> None:
     except ImportError as error:
         raise ExportError(
             "writing Delta tables needs the package deltalake",
-            remedy="install the optional extra: pip install 'cdc-bridge[delta]', or export to parquet or csv",
+            remedy="pip install deltalake, or export to parquet or csv",
             table=replayed.name,
         ) from error
     try:

@@ -29,7 +29,8 @@ TABLES: tuple[Alert, ...] = (
     Alert(
         "BridgeTablePaused",
         Severity.INFO,
-        'max by ($id, table, reason) (bridge_table_parked{reason="paused"})',
+        # A pod that starts again knows its tables only once it has claimed the zone.
+        'max by ($id, table, reason) (max_over_time(bridge_table_parked{reason="paused"}[15m]))',
         "> 0",
         "1d",
         f"{TABLE} has been paused for a day",
@@ -39,7 +40,8 @@ TABLES: tuple[Alert, ...] = (
     Alert(
         "BridgeTableReturning",
         Severity.WARNING,
-        'max by ($id, table, state) (bridge_table_state{state=~"catching_up|cleared|deleting|filling"})',
+        "max by ($id, table, state) "
+        '(max_over_time(bridge_table_state{state=~"catching_up|cleared|deleting|filling"}[15m]))',
         "> 0",
         "6h",
         f"{TABLE} has been on its way back for 6 hours ({{{{ $labels.state }}}})",

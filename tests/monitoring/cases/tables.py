@@ -70,7 +70,17 @@ TABLES: tuple[Case, ...] = (
         table="*",
         reason="paused",
     ),
+    fires(
+        "BridgeTablePaused",
+        1440,
+        # The pod moves, twice: while it starts there is no figure.
+        parked("paused", "public.orders", "1x300 stale _x9 1x600 stale _x4 1x900"),
+        "Table public.orders of shop has been paused for a day",
+        table="public.orders",
+        reason="paused",
+    ),
     quiet("BridgeTablePaused", 1439, parked("paused")),
+    quiet("BridgeTablePaused", 1600, parked("paused", "public.orders", "1x800 0x20 1x1000")),
     quiet("BridgeTablePaused", 1500, parked("truncate")),
     fires(
         "BridgeTableReturning",
@@ -87,6 +97,14 @@ TABLES: tuple[Case, ...] = (
         "At least one table of shop has been on its way back for 6 hours (catching_up)",
         table="*",
         state="catching_up",
+    ),
+    fires(
+        "BridgeTableReturning",
+        360,
+        state("filling", "public.orders", "1x100 stale _x9 1x400"),
+        "Table public.orders of shop has been on its way back for 6 hours (filling)",
+        table="public.orders",
+        state="filling",
     ),
     quiet("BridgeTableReturning", 359, state("filling")),
     quiet("BridgeTableReturning", 400, state("filling", "*", "0x600")),

@@ -155,6 +155,13 @@ class TestWords:
         shown.watcher.saw_kafka(kafka({"orders": (0, 100)}, retention_ms=retention_ms))
         assert shown.cards()["Retention left"] == told
 
+    @pytest.mark.parametrize(("landed", "style"), [(100, "card calm"), (99, "card warn")])
+    def test_a_short_retention_is_a_warning_where_records_wait(self, landed: int, style: str) -> None:
+        shown = Shown().running(ledger(table(), offsets={"orders": landed}))
+        shown.watcher.saw_kafka(kafka({"orders": (0, 100)}, {("orders", 99): NOON_MS}, retention_ms=12 * 3_600_000))
+        assert shown.cards()["Retention left"][0] in ("12 h 0 min", "11 h 59 min")
+        assert [card.attributes["class"] for card in shown.page.all("div", "card")][3] == style
+
     def test_a_batch_in_hand(self) -> None:
         shown = Shown().running(ledger(table()))
         shown.listener.on_work(Work.BATCH)

@@ -46,13 +46,13 @@ def test_delta_export_holds_the_table_and_replaces_an_earlier_one(tmp_path: Path
     assert pa.table(deltalake.DeltaTable(str(target)).to_pyarrow_table()).to_pylist() == ORDERS.to_pylist()
 
 
-def test_delta_export_without_its_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_delta_export_without_its_package_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "deltalake", None)
     with pytest.raises(ExportError) as raised:
         export(replayed(ORDERS), ExportFormat.DELTA, tmp_path)
     assert str(raised.value) == (
-        "writing Delta tables needs the package deltalake [table=public.orders]. Remedy: install the optional extra: "
-        "pip install 'cdc-bridge[delta]', or export to parquet or csv"
+        "writing Delta tables needs the package deltalake [table=public.orders]. Remedy: "
+        "pip install deltalake, or export to parquet or csv"
     )
 
 

@@ -74,7 +74,7 @@ def test_a_missing_client_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch
         open_client(lineage(url="http://127.0.0.1:9"))
     assert str(caught.value) == (
         "The settings ask for lineage events, but their client is missing. "
-        "Remedy: pip install 'cdc-bridge[lineage]', or take url and client_file of lineage out of the settings"
+        "Remedy: pip install openlineage-python, or take url and client_file of lineage out of the settings"
     )
 
 

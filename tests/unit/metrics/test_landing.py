@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,10 @@ from streaming.driver.batch import BatchReport
 from streaming.driver.stages import BatchFigures, Stage, Stages
 from streaming.metrics import catalogue
 from streaming.metrics.build import COMMIT_VARIABLE, UNKNOWN, commit_of, this_build
-from streaming.metrics.landing import LandingFeed
+from streaming.metrics.landing import SOURCE_LAG_KEPT_MS, LandingFeed
 from streaming.metrics.metric import Metric
 from streaming.metrics.tallies import Labels, Tallies
+from streaming.monitoring.alerts.lag import LAG
 from streaming.plan import PartitionResult, TableResult
 from streaming.task.results import Results
 from tests.unit.landing_zone.ledger_builders import NOON_MS
@@ -39,7 +41,8 @@ class Fed:
     def __init__(self) -> None:
         self.tallies = Tallies()
         self.registry = CollectorRegistry()
-        self.feed = LandingFeed(self.tallies, self.registry, now_ms=lambda: NOON_MS)
+        self.now_ms = NOON_MS
+        self.feed = LandingFeed(self.tallies, self.registry, now_ms=lambda: self.now_ms)
 
     def counted(self, metric: Metric) -> dict[Labels, float]:
         return self.tallies.of(metric)
@@ -119,7 +122,22 @@ class TestFeed:
         assert fed.sum(catalogue.RECORD_TO_FILE_SECONDS) == 8
         assert fed.sum(catalogue.STAGE_SECONDS, stage="plan") == 0.25
         assert fed.sum(catalogue.STEP_SECONDS, step="decode") == 0.5
-        assert fed.feed.source_seconds == {"public.orders": 0.4}
+        assert fed.feed.source_seconds() == {"public.orders": 0.4}
+
+    def test_the_lag_at_the_source_is_told_of_tables_that_have_landed_a_moment_ago(self) -> None:
+        fed = Fed()
+        partitions = (PartitionResult("orders", 0, 1, oldest_ms=NOON_MS, newest_ms=NOON_MS),)
+        late = report(figures=BatchFigures(partitions=partitions))
+        fed.feed.on_batch(late, ledger(table(source_ms=NOON_MS - 2_400_000)))
+        fed.now_ms += SOURCE_LAG_KEPT_MS
+        assert fed.feed.source_seconds() == {"public.orders": 2_400}
+        fed.now_ms += 1
+        assert fed.feed.source_seconds() == {}
+
+    def test_an_alert_on_the_lag_at_the_source_waits_for_longer_than_one_late_change_is_told(self) -> None:
+        [alert] = [alert for alert in LAG if alert.name == "BridgeSourceLag"]
+        assert re.fullmatch(r"[0-9]+m", alert.wait)
+        assert int(alert.wait[:-1]) * 60_000 > SOURCE_LAG_KEPT_MS
 
     def test_parks_are_counted_however_they_came_about_but_not_those_from_before_the_start(self) -> None:
         fed = Fed()
