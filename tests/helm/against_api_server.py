@@ -67,8 +67,8 @@ def test_every_pod_keeps_to_the_restricted_standard(server: ApiServer) -> None:
     upgrade(server, STATEFUL_SETS)
     _make(server, "/apis/scheduling.k8s.io/v1/priorityclasses", "high", value=2)
     _make(server, "/apis/scheduling.k8s.io/v1/priorityclasses", "low", value=1)
-    pods = pod_templates(rendered(STATEFUL_SETS))
-    assert len(pods) == 7
+    pods = pod_templates(rendered(changed(STATEFUL_SETS, "defaults.toolbox", {"enabled": True})))
+    assert len(pods) == 10
     for pod in pods:
         body = {"metadata": {**pod["metadata"], "name": "tried", "namespace": NAMESPACE}, "spec": pod["spec"]}
         answer = server.ask("POST", f"{PODS}?dryRun=All&fieldValidation=Strict", body)

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.helm.chart import Manifest, changed, container, of_kind, one_source, pod_templates, rendered, settings, the
+import pytest
+
+from tests.helm.chart import (
+    Manifest,
+    Values,
+    changed,
+    container,
+    of_kind,
+    one_source,
+    pod_templates,
+    rendered,
+    settings,
+    the,
+)
 from tests.helm.variants import EVERYTHING
 
 
@@ -82,6 +95,12 @@ def test_a_driver_may_do_nothing_but_make_watch_and_delete_pods() -> None:
     }
 
 
+NODE = {
+    "ports": [{"port": 80, "protocol": "TCP"}],
+    "to": [{"ipBlock": {"cidr": "169.254.169.254/32"}}],
+}
+
+
 def _policy(manifests: list[Manifest], name: str) -> Any:
     return the(manifests, "NetworkPolicy", name)["spec"]
 
@@ -133,7 +152,50 @@ def test_the_network_policy_lets_out_what_the_settings_name() -> None:
     assert egress[0] == {"ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}]}
     ports = [443, 6443, 9093, 9094, 8083, 5432, 5000, 8081, 80, 9999]
     assert egress[1] == {"ports": [{"port": port, "protocol": "TCP"} for port in ports]}
-    assert egress[2:] == [{"to": [{"ipBlock": {"cidr": "::/0"}}]}]
+    assert egress[2:] == [NODE, {"to": [{"ipBlock": {"cidr": "::/0"}}]}]
+
+
+FOLDERS = {"landing_zone": {"url": "file:///var/lib/cdc-bridge/zone"}}
+ADLS = "abfss://container@account.dfs.core.windows.net/state"
+
+
+def _variable(name: str, **content: Any) -> Values:
+    return {"env": [{"name": name, **(content or {"value": "x"})}]}
+
+
+@pytest.mark.parametrize(
+    ("own", "reached"),
+    [
+        ({}, True),
+        (_variable("AZURE_CLIENT_ID"), True),
+        ({"envFrom": [{"secretRef": {"name": "azure"}}]}, True),
+        ({"workloadIdentity": {"enabled": True, "clientId": "c"}}, False),
+        (_variable("AZURE_CLIENT_SECRET", valueFrom={"secretKeyRef": {"name": "azure", "key": "secret"}}), False),
+        (_variable("AZURE_CLIENT_CERTIFICATE_PATH"), False),
+        ({"settings": settings(**FOLDERS)}, False),
+        ({"settings": settings(**FOLDERS, state={"url": ADLS})}, True),
+        ({"settings": settings(**FOLDERS), **_variable("CDC_BRIDGE_STATE__URL", value=ADLS)}, True),
+        ({"settings": settings(**FOLDERS), **_variable("CDC_BRIDGE_LANDING_ZONE__URL", value=ADLS)}, True),
+    ],
+    ids=[
+        "nothing said",
+        "user-assigned",
+        "perhaps a secret",
+        "workload identity",
+        "secret",
+        "certificate",
+        "folders",
+        "state in a storage",
+        "state by a variable",
+        "zone by a variable",
+    ],
+)
+def test_the_network_policy_lets_out_to_the_nodes_identity_where_nothing_else_signs_in(
+    own: Values, reached: bool
+) -> None:
+    manifests = rendered(one_source(**{"networkPolicy": {"enabled": True}, **own}))
+    egress = _policy(manifests, "prod-cdc-bridge-shop-egress")["egress"]
+    assert egress[2:] == ([NODE] if reached else [])
 
 
 def test_images_are_named_by_digest_where_there_is_one() -> None:

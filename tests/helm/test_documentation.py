@@ -6,8 +6,10 @@ import re
 
 import yaml
 
+from streaming.health.probes import started
+from streaming.health.state import HealthState, Work
 from streaming.settings import settings_of
-from tests.helm.chart import CHART, ROOT, Values, rendered, run, the
+from tests.helm.chart import CHART, ROOT, Values, changed, one_source, refusal, rendered, run, settings, the
 
 PAGE = (ROOT / "docs" / "kubernetes.md").read_text(encoding="utf-8")
 EXAMPLES = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)]
@@ -57,6 +59,35 @@ def test_values_in_the_tables_are_there() -> None:
             for part in path:
                 assert part in place, name
                 place = place[part]
+
+
+def test_every_key_of_a_source_is_in_the_table() -> None:
+    table = PAGE.split("## Values")[1].split("**Memory.**")[0]
+    rows = re.findall(r"^\| (`.+?) \|", table, re.MULTILINE)
+    named = {name.split(".")[0] for row in rows for name in re.findall(r"`([^`]+)`", row)}
+    assert DEFAULTS["defaults"].keys() - named == set()
+
+
+def test_the_startup_probe_waits_as_long_as_the_pages_say() -> None:
+    probe = DEFAULTS["defaults"]["probes"]["startup"]
+    assert probe["periodSeconds"] * probe["failureThreshold"] == 5 * 60
+    runbook = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
+    section = runbook.split("### BridgeNotReady\n")[1].split("\n### ")[0]
+    for text in (PAGE, section):
+        (larger,) = re.findall(r"failureThreshold[`: (]+(?:60; )?(\d{3})\b", text)
+        assert probe["periodSeconds"] * int(larger) == 60 * 60
+    # What a start answers that claims the zone and rolls forward.
+    assert not started(HealthState(started=0, started_ms=0, work=Work.START)).ok
+
+
+def test_the_larger_batches_of_the_guide_are_taken_with_what_it_says_beside_them() -> None:
+    guide = (ROOT / "docs" / "how-to" / "scale.md").read_text(encoding="utf-8")
+    (trigger,) = (yaml.safe_load(block)["trigger"] for block in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL))
+    (grace,) = re.findall(r"`terminationGracePeriodSeconds: (\d+)`", guide)
+    source = one_source(settings=settings(trigger=trigger))
+    (refused,) = refusal(source)
+    assert f"may take {grace} seconds" in refused
+    assert rendered(changed(source, "sources.shop.terminationGracePeriodSeconds", int(grace)))
 
 
 def test_a_user_id_can_be_left_to_the_cluster() -> None:

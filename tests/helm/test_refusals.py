@@ -268,24 +268,6 @@ def test_a_common_mistake(values: Values, sentence: str) -> None:
     assert refusal(values) == [sentence]
 
 
-def test_one_landing_zone_for_two_sources() -> None:
-    values = {"sources": {"crm": {"settings": settings(1)}, "shop": {"settings": settings(1)}}}
-    assert refusal(values) == [
-        "sources.shop.settings.landing_zone.url is that of sources.crm, too: a landing zone has one bridge; give each"
-        " its own mirrored database"
-    ]
-
-
-def test_one_ledger_for_two_sources() -> None:
-    state = {"url": "abfss://workspace@onelake.dfs.fabric.microsoft.com/item/Files/state"}
-    sources = {name: {"settings": settings(number)} for number, name in enumerate(("crm", "shop"), 1)}
-    assert refusal({"sources": sources, "defaults": {"settings": {"state": state}}}) == [
-        "sources.shop.settings.state.url is that of sources.crm, too: a ledger has one bridge; give each its own"
-        " folder, or remove the key"
-    ]
-    assert rendered({"sources": sources})
-
-
 def test_all_problems_of_all_sources_at_once() -> None:
     answer = run("template", values={"sources": {"crm": {"replicas": 2}, "Shop": {}, "erp": {}}})
     assert "The values have 8 problems:" in answer.stderr

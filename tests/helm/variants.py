@@ -100,12 +100,20 @@ VARIANTS: dict[str, Values] = {
         image={"repository": "cdc-bridge", "digest": f"sha256:{'0' * 64}"},
         test={"enabled": False},
     ),
+    "toolboxes": changed(EVERYTHING, "defaults.toolbox", {"enabled": True}),
+    "toolbox with the volume": changed(
+        one_source(toolbox={"enabled": True}),
+        "sources.shop.settings.landing_zone.url",
+        "file:///var/lib/cdc-bridge/zone",
+    ),
     "names that could meet": changed(
-        EVERYTHING,
+        changed(EVERYTHING, "defaults.toolbox", {"enabled": True}),
         "sources",
         {
             name: {"settings": {"kafka": {"topics": ["t"]}, "landing_zone": settings(zone)["landing_zone"]}}
-            for zone, name in enumerate(("shop", "shop-driver", "shop-egress", "shop-check", "shop-0", "dashboard"))
+            for zone, name in enumerate(
+                ("shop", "shop-driver", "shop-egress", "shop-check", "shop-toolbox", "shop-0", "dashboard")
+            )
         },
     ),
     "longest names": one_source("a" + "-b" * 31),

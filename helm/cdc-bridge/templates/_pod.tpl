@@ -147,6 +147,60 @@ spec:
     {{- include "cdc-bridge.volumes" . | nindent 4 }}
 {{- end -}}
 
+{{/* A pod for commands beside the bridge, with its settings, secrets, identity and place, and with its volume where
+"volume" is not empty. Takes "component", "args", "resources", "annotations" and labels as "extra", too. */}}
+{{- define "cdc-bridge.commandPod" -}}
+apiVersion: v1
+kind: Pod
+metadata:
+  name: {{ printf "%s-%s" .source.fullname .component }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "cdc-bridge.podLabels" . | nindent 4 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  {{- include "cdc-bridge.podSpec" . | nindent 2 }}
+  automountServiceAccountToken: false
+  restartPolicy: Never
+  {{- with include "cdc-bridge.placement" (dict "values" (omit .source "topologySpreadConstraints")) | trim }}{{ . | nindent 2 }}{{ end }}
+  containers:
+    - name: {{ .component }}
+      image: {{ .source.reference }}
+      imagePullPolicy: {{ .source.image.pullPolicy }}
+      args: {{ toJson .args }}
+      {{- with include "cdc-bridge.env" . | trim }}{{ . | nindent 6 }}{{ end }}
+      resources:
+        {{- toYaml .resources | nindent 8 }}
+      securityContext:
+        {{- toYaml .source.securityContext | nindent 8 }}
+      volumeMounts:
+        - name: settings
+          mountPath: /etc/cdc-bridge
+          readOnly: true
+        {{- if .volume }}
+        - name: checkpoint
+          mountPath: /var/lib/cdc-bridge
+        {{- else }}
+        - name: scratch
+          mountPath: /var/lib/cdc-bridge
+          subPath: checkpoint
+        {{- end }}
+        {{- include "cdc-bridge.mounts" . | nindent 8 }}
+  volumes:
+    - name: settings
+      configMap:
+        name: {{ .source.fullname }}
+    {{- if .volume }}
+    - name: checkpoint
+      persistentVolumeClaim:
+        claimName: {{ .source.claimName }}
+    {{- end }}
+    {{- include "cdc-bridge.volumes" . | nindent 4 }}
+{{- end -}}
+
 {{/* The operator looks for the driver's container by this name. */}}
 {{- define "cdc-bridge.driverContainer" -}}
 {{- eq .mode "SparkApplication" | ternary "spark-kubernetes-driver" "bridge" -}}

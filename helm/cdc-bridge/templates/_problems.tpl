@@ -15,6 +15,8 @@ left to it. */}}
 {{- end }}
 {{- include "cdc-bridge.problems.alerts" . }}
 {{- $places := dict }}
+{{- $accounts := dict }}
+{{- $checkpoints := list }}
 {{- $facts := .Files.Get "files/settings.json" | fromJson }}
 {{- range $name, $own := .Values.sources }}
 {{- if not (regexMatch "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$" $name) }}
@@ -34,6 +36,23 @@ left to it. */}}
   - sources.{{ $name }}.settings.{{ $section }}.url is that of sources.{{ index $places $place }}, too: {{ $why }}
 {{- end }}
 {{- $_ := set $places $place $name }}
+{{- end }}
+{{- if $source.serviceAccount.create }}
+{{- $account := $source.serviceAccountName }}
+{{- if hasKey $accounts $account }}
+  - sources.{{ $name }}.serviceAccount.name is {{ $account }}, the account that sources.{{ index $accounts $account }} makes, too: leave the name out, so that each source has its own, or set serviceAccount.create to false in all of them but one
+{{- else }}
+{{- $_ := set $accounts $account $name }}
+{{- end }}
+{{- end }}
+{{- if not (include "cdc-bridge.variable" (dict "env" $source.env "path" "state.checkpoint")) }}
+{{- $own := dict "source" $name "claim" $source.claimName "folder" (printf "%s/" (clean (toString $source.settings.state.checkpoint))) }}
+{{- range $other := $checkpoints }}
+{{- if and (eq $own.claim $other.claim) (or (hasPrefix $own.folder $other.folder) (hasPrefix $other.folder $own.folder)) }}
+  - sources.{{ $name }}.settings.state.checkpoint is in the claim {{ $own.claim }} and the folder {{ trimSuffix "/" $own.folder }}, where that of sources.{{ $other.source }} is, too: each start would set the other's aside; give each a claim of its own with persistence.existingClaim, or name two folders of which neither lies in the other
+{{- end }}
+{{- end }}
+{{- $checkpoints = append $checkpoints $own }}
 {{- end }}
 {{- end }}
 {{- end }}
