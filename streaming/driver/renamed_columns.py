@@ -6,7 +6,7 @@ column"). What is recorded is which is which, so that a person can see where a r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -76,35 +76,44 @@ def _after(
         columns = renamed(before, change.columns, landed)
         # Once rows from behind the change have landed, a column of the new name may be there by them.
         told_first = earlier is not None and reached(earlier) < (epoch, *change.position)
-        own = _landed(earlier, earlier_schemas) if earlier is not None and told_first else set(before)
+        own = _landed(earlier, earlier_schemas) if earlier is not None and told_first else tuple(before)
         replaced |= replaced_by(before, columns, landed, own)
         if columns or known is not None:
             known = RenamedColumns(epoch, position, columns)
     return known, replaced
 
 
-def _landed(table: TableState, schemas: Mapping[str, str]) -> set[str]:
-    """The source's names of the columns that have landed."""
+def _landed(table: TableState, schemas: Mapping[str, str]) -> tuple[str, ...]:
+    """The source's names of the columns that have landed, in file order."""
     if not table.schema:
-        return set()
-    return {column.source for column in msgspec.json.decode(schemas[table.schema], type=PinnedSchema).columns}
+        return ()
+    return tuple(column.source for column in msgspec.json.decode(schemas[table.schema], type=PinnedSchema).columns)
 
 
 def replaced_by(
-    before: Mapping[str, str], after: Mapping[str, str], landed: Collection[str], own: Collection[str]
+    before: Mapping[str, str], after: Mapping[str, str], landed: Sequence[str], own: Collection[str]
 ) -> dict[str, str]:
     """The names under which values of another column have landed, each with the name that its column had before.
 
-    A column that has its own name back is another one there, too, if rows have landed under the name in between.
+    A column that gets a name back under which its own values have landed is another one there, too, if rows have landed
+    under another name in between.
 
     Args:
         before, after: the name of each landed column, where it is another one, before and after a change.
-        landed: the source's names of columns; own: of those that have not landed by this change alone.
+        landed: the source's names of columns, in the order in which they have landed first; own: of those that have not
+            landed by this change alone.
     """
     found: dict[str, str] = {}
     for column in {*before, *after}:
         was, name = before.get(column, column), after.get(column, column)
-        if was != name and (was in landed if name == column else name in own):
+        if was == name:
+            continue
+        if before.get(name, name) == was:
+            later = landed[landed.index(name) + 1 :] if name in landed else ()
+            replaced = was in landed or any(before.get(one, one) == was for one in later if one != name)
+        else:
+            replaced = name in own
+        if replaced:
             found[name] = was
     return found
 

@@ -55,19 +55,24 @@ def recorded(finding: Finding, table: TableState, state: LedgerState, job: JobOp
             if table.sequence and not has_positions(table):
                 dropped, told = drop_nowhere(table, finding.end.at_ms), TOLD_WITHOUT_POSITIONS
             after = with_drop(table, dropped, state, {}, job, told)
-            return msgspec.structs.replace(after, relation=None, column_numbers=())
+            return _forgetting_columns(after, None)
         case Replaced():
             late = msgspec.structs.replace(drop_seen(table, finding.end.lsn, finding.end.at_ms), back=True)
             if table.status is TableStatus.CLEARED:
                 # The snapshot that fills it is still to be asked for.
                 late = msgspec.structs.replace(late, generation=table.generation - 1)
-                return msgspec.structs.replace(table, dropped=late, relation=finding.relation, column_numbers=())
+                return _forgetting_columns(msgspec.structs.replace(table, dropped=late), finding.relation)
             after = with_drop(table, late, state, {}, job, TOLD_BY_CATALOG)
             if _begins_behind_a_drop(table) and after.parked == table.parked:
                 after = msgspec.structs.replace(after, dropped=table.dropped)
-            return msgspec.structs.replace(after, relation=finding.relation, column_numbers=())
+            return _forgetting_columns(after, finding.relation)
         case _:
             assert_never(finding)
+
+
+def _forgetting_columns(table: TableState, relation: Relation | None) -> TableState:
+    """The table that another one follows, whose columns are others whatever they are called."""
+    return msgspec.structs.replace(table, relation=relation, column_numbers=(), renamed_columns=None)
 
 
 def _is_same(known: Relation | None, found: Relation) -> bool:

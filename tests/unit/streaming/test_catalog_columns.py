@@ -10,7 +10,7 @@ import pytest
 from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, Relation, RenamedColumns
 from streaming.demo.columns import Column, Kind
 from streaming.lifecycle.catalog_columns import Columns, columns_now, columns_of
-from streaming.lifecycle.catalog_look import Columned, Look, Mirrored, Replaced, Seen, look
+from streaming.lifecycle.catalog_look import Columned, Gone, Look, Mirrored, Replaced, Seen, look
 from streaming.lifecycle.catalog_watch import COLUMNS_SECONDS
 from streaming.lifecycle.generations import from_kafka
 from streaming.policies import OnDrop, OnTruncate
@@ -197,6 +197,23 @@ class TestRecorded:
         assert (shop.state().column_numbers, shop.state().renamed_columns) == ((2, 1), None)
         shop.look(Replaced(shop.mirrored(), FIRST, END))
         assert shop.state().column_numbers == ()
+
+    @pytest.mark.parametrize("gone_first", [False, True])
+    def test_what_another_tables_columns_were_called_is_forgotten(self, tmp_path: Path, gone_first: bool) -> None:
+        shop = Shop(tmp_path)
+        titled = replace(ORDERS, columns=(*ORDERS.columns, Column("title", Kind.TEXT)))
+        shop.look(self.found(shop, {1: "id", 2: "name"}))
+        shop.look(self.found(shop, {1: "id", 2: "title"}))
+        shop.plain.receive(titled.create({**row(2), "title": "t"}, Position(20, 30)))
+        if gone_first:
+            shop.look(Gone(shop.mirrored(), END))
+            shop.look(Seen(shop.mirrored(), THIRD))
+            shop.plain.receive(ORDERS.create(row(3), Position(21, END.lsn)))
+        else:
+            shop.look(Replaced(shop.mirrored(), THIRD, END))
+        assert shop.stop() == ("recreated", None)
+        shop.look(self.found(shop, {1: "id", 2: "name"}))
+        assert (shop.stop(), shop.state().renamed_columns) == (("recreated", None), None)
 
     def test_a_table_that_is_built_anew_begins_without(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, on_drop=OnDrop.DROP)

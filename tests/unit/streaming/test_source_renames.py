@@ -336,6 +336,15 @@ class TestColumns:
         assert found is not None
         assert found[0] == "column_replaced"
 
+    def test_a_rename_and_its_undoing_without_a_row_in_between_replace_nothing(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        titled = MariaTable(columns=(("id", "bigint!"), ("title", "text")))
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(self.rename(20), titled.create({"id": 2, "title": "b"}, 30))
+        shop.land(self.rename(40, "CHANGE title label text", "id", "label"))
+        shop.land(self.rename(50, "CHANGE label title text", "id", "title"))
+        assert (shop.stop(), report(shop).renamed_columns) == (None, {"name": "title"})
+
     def test_a_column_that_has_its_name_back_before_anything_has_landed_is_as_it_was(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path)
         shop.land(ORDERS.read(row(1), 5))
