@@ -18,6 +18,7 @@ from streaming.reporting.status import status_of
 from tests.support.records import Position
 from tests.unit.streaming.catalog_shop import END, FIRST, NAME, THIRD, USERS, Shop
 from tests.unit.streaming.landed_shop import ORDERS, row
+from tests.unit.streaming.test_catalog_look import END as LOG_END
 from tests.unit.streaming.test_catalog_look import ORDERS as TABLE
 from tests.unit.streaming.test_catalog_look import Server, known
 
@@ -106,7 +107,7 @@ class TestLook:
         server = Server({11: TABLE}, named={11: {1: "id", 2: "label"}})
         one = replace(self.ONE, relation=known(renamed="public.later"))
         after = columns(1, 2, 0, names=("id", "label", "title"))
-        assert look(server, [one], {}) == Look((Seen(one, known(), after),), {})
+        assert look(server, [one], {}) == Look((Seen(one, known(), after, LOG_END),), {})
 
     def test_numbers_of_another_database_say_nothing(self) -> None:
         server = Server(named={11: {1: "id", 2: "label"}})
