@@ -7,13 +7,14 @@ from typing import assert_never
 import msgspec
 
 from connectors.landing_zone.ledger.state import Dropped, LedgerState, Relation, TableState, TableStatus
+from connectors.source_database.relations import LogEnd
 from streaming.driver.dropping import with_drop, with_replaced_columns
-from streaming.landing.source_drop import drop_nowhere, drop_seen, has_positions
+from streaming.landing.source_drop import drop_nowhere, drop_seen, has_positions, taken_text
 from streaming.lifecycle.catalog_columns import replaced_columns, with_columns
 from streaming.lifecycle.catalog_look import Columned, Finding, Gone, Renamed, Replaced, Seen
 from streaming.lifecycle.generations import UNDER_WAY
 from streaming.plan import JobOptions
-from streaming.renamed import columns_note, rename_note, renamed_columns
+from streaming.renamed import columns_note, rename_note, renamed_columns, renamed_to
 
 TOLD_BY_CATALOG = (
     "another table has the name at the source by now (made again, or renamed), which its catalog has shown only after "
@@ -38,10 +39,12 @@ def recorded(finding: Finding, table: TableState, state: LedgerState, job: JobOp
         case Seen():
             same = _is_same(table.relation, finding.relation)
             numbers = table.column_numbers if same else ()
-            after = msgspec.structs.replace(table, relation=finding.relation, column_numbers=numbers)
+            after = table if finding.end is None else _returned(table, finding.end, state, job)
+            stopped = after.parked != table.parked
+            after = msgspec.structs.replace(after, relation=finding.relation, column_numbers=numbers)
             if finding.columns is None:
                 return after
-            replaced = replaced_columns(finding.mirrored.columns, finding.columns) if same else {}
+            replaced = replaced_columns(finding.mirrored.columns, finding.columns) if same and not stopped else {}
             return with_replaced_columns(with_columns(after, finding.columns), replaced, state, {}, job)
         case Renamed():
             return msgspec.structs.replace(table, relation=finding.relation)
@@ -55,19 +58,38 @@ def recorded(finding: Finding, table: TableState, state: LedgerState, job: JobOp
             if table.sequence and not has_positions(table):
                 dropped, told = drop_nowhere(table, finding.end.at_ms), TOLD_WITHOUT_POSITIONS
             after = with_drop(table, dropped, state, {}, job, told)
-            return msgspec.structs.replace(after, relation=None, column_numbers=())
+            return _forgetting_columns(after, None)
         case Replaced():
             late = msgspec.structs.replace(drop_seen(table, finding.end.lsn, finding.end.at_ms), back=True)
             if table.status is TableStatus.CLEARED:
                 # The snapshot that fills it is still to be asked for.
                 late = msgspec.structs.replace(late, generation=table.generation - 1)
-                return msgspec.structs.replace(table, dropped=late, relation=finding.relation, column_numbers=())
+                return _forgetting_columns(msgspec.structs.replace(table, dropped=late), finding.relation)
             after = with_drop(table, late, state, {}, job, TOLD_BY_CATALOG)
             if _begins_behind_a_drop(table) and after.parked == table.parked:
                 after = msgspec.structs.replace(after, dropped=table.dropped)
-            return msgspec.structs.replace(after, relation=finding.relation, column_numbers=())
+            return _forgetting_columns(after, finding.relation)
         case _:
             assert_never(finding)
+
+
+def _returned(table: TableState, end: LogEnd, state: LedgerState, job: JobOptions) -> TableState:
+    """The table after it had another name, under which its rows may have changed: those changes are not its mirror's.
+
+    One that a snapshot is still to be asked for gets them with that.
+    """
+    if table.status is TableStatus.CLEARED:
+        return table
+    name = renamed_to(table)
+    seen = drop_seen(table, end.lsn, end.at_ms)
+    back = msgspec.structs.replace(seen, back=True, renamed=name, taken_by=name, returned=True)
+    after = with_drop(table, back, state, {}, job, taken_text(back))
+    return after if after.parked != table.parked else msgspec.structs.replace(after, dropped=table.dropped)
+
+
+def _forgetting_columns(table: TableState, relation: Relation | None) -> TableState:
+    """The table that another one follows, whose columns are others whatever they are called."""
+    return msgspec.structs.replace(table, relation=relation, column_numbers=(), renamed_columns=None)
 
 
 def _is_same(known: Relation | None, found: Relation) -> bool:

@@ -61,11 +61,13 @@ class Seen:
 
     Attributes:
         columns: as they are by now; None where they were not looked for.
+        end: of a table that had another name; its events under that one lie below it. None for any other.
     """
 
     mirrored: Mirrored
     relation: Relation
     columns: Columns | None = None
+    end: LogEnd | None = None
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ def look(catalog: Catalog, tables: Collection[Mirrored], missing: Mapping[str, M
     findings: list[Finding] = []
     absent: list[tuple[Mirrored, Relation]] = []
     new: list[tuple[Mirrored, Relation]] = []
+    returned: list[tuple[Mirrored, Relation]] = []
     for one in here:
         if one.relation is None or one.relation.database != identity.id:
             oid = found.by_name.get(one.table)
@@ -164,11 +167,14 @@ def look(catalog: Catalog, tables: Collection[Mirrored], missing: Mapping[str, M
             replaced = _replaced(one, one.relation, found)
             if replaced is not None:
                 new.append((one, replaced))
-            else:
-                findings += _present(one, one.relation, found)
-    if new:
+            elif one.table not in found.by_name:
+                findings += _renamed(one, one.relation, found)
+            elif one.relation.renamed:
+                returned.append((one, Relation(identity.id, one.relation.oid)))
+    if new or returned:
         end = catalog.log_end()
         findings += [Replaced(one, relation, end) for one, relation in new]
+        findings += [Seen(one, relation, end=end) for one, relation in returned]
     waiting = _missing(catalog, absent, missing)
     gone = _gone(catalog, absent, waiting)
     left = {name: each for name, each in waiting.items() if name not in {one.mirrored.name for one in gone}}
@@ -229,10 +235,8 @@ def _replaced(one: Mirrored, relation: Relation, found: _Found) -> Relation | No
     return None if oid is None or oid == relation.oid else Relation(relation.database, oid)
 
 
-def _present(one: Mirrored, relation: Relation, found: _Found) -> list[Finding]:
-    """What became of a table whose OID is there, and whose name no other one has."""
-    if one.table in found.by_name:
-        return [Seen(one, Relation(relation.database, relation.oid))] if relation.renamed else []
+def _renamed(one: Mirrored, relation: Relation, found: _Found) -> list[Finding]:
+    """What is new of a table whose OID is there, and whose name nobody has."""
     renamed = str(found.by_oid[relation.oid])
     return [] if renamed == relation.renamed else [Renamed(one, Relation(relation.database, relation.oid, renamed))]
 

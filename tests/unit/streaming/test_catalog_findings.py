@@ -256,18 +256,61 @@ class TestReplaced:
 
 
 class TestRenamed:
+    AWAY = Relation("77/5", 11, "public.users")
+
     def test_it_is_told_and_nothing_else_is_done(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, on_drop=OnDrop.DROP)
-        renamed = Relation("77/5", 11, "public.users")
-        assert shop.look(Renamed(shop.mirrored(), renamed))
-        assert (shop.state().relation, shop.state().dropped, shop.stop()) == (renamed, None, None)
-        shop.look(Seen(shop.mirrored(), FIRST))
+        assert shop.look(Renamed(shop.mirrored(), self.AWAY))
+        assert (shop.state().relation, shop.state().dropped, shop.stop()) == (self.AWAY, None, None)
         assert shop.notes() == [
             "public.orders: renamed to public.users at the source: its mirror stays as it is and gets no more changes; "
             "the rows that change from now on land under the new name; `cdc-bridge resync CONFIG TABLE` fills that "
             "table",
-            "public.orders: has its name at the source again",
         ]
+
+    @pytest.mark.parametrize(
+        ("policy", "stop"),
+        [
+            (OnTruncate.PARK, ("recreated", None)),
+            (OnTruncate.REBUILD, ("recreated", RebuildKind.SNAPSHOT)),
+            (OnTruncate.IGNORE, None),
+        ],
+    )
+    def test_one_that_has_its_name_again_lacks_what_changed_under_the_other(
+        self, tmp_path: Path, policy: OnTruncate, stop: tuple[str, RebuildKind | None] | None
+    ) -> None:
+        shop = Shop(tmp_path, on_truncate=policy)
+        shop.look(Renamed(shop.mirrored(), self.AWAY))
+        shop.look(Seen(shop.mirrored(), FIRST, end=END))
+        parked = shop.state().parked
+        assert (shop.stop(), shop.state().relation) == (stop, FIRST)
+        assert parked is None or parked.message == (
+            "the source renamed the table to public.users, and public.users to the table's name again, so rows that "
+            "changed in between are not in this mirror"
+        )
+        assert shop.notes()[1:] == ["public.orders: has its name at the source again"]
+        [orders, _] = status_of(shop.plain.ledger.state, None, now_ms=0).tables
+        assert (orders.renamed, orders.dropped) == ("", False)
+        # A person lets it go on: it is told no second time.
+        shop.set(status=TableStatus.STREAMING, parked=None)
+        assert not shop.look()
+        shop.plain.receive(ORDERS.create(row(2), Position(20, 30)))
+        assert (shop.keys(), shop.stop()) == ([1, 2], None)
+
+    def test_where_the_rows_may_stay_a_drop_from_before_goes_on_to_count(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_truncate=OnTruncate.IGNORE)
+        shop.drop()
+        shop.look(Seen(shop.mirrored(), THIRD))
+        shop.look(Renamed(shop.mirrored(), msgspec.structs.replace(THIRD, renamed="public.users")))
+        shop.look(Seen(shop.mirrored(), THIRD, end=LATER))
+        assert (shop.stop(), shop.state().dropped) == (None, DROPPED)
+
+    def test_a_snapshot_that_is_still_to_be_asked_for_has_what_changed_in_between(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.commit(cleared(shop.state(), Rebuild(RebuildKind.SNAPSHOT, "resync"), {ORDERS.topic: {0: 1}}, {}, 0))
+        shop.set(relation=self.AWAY)
+        shop.look(Seen(shop.mirrored(), FIRST, end=END))
+        assert (shop.stop(), shop.state().relation, shop.state().dropped) == (None, FIRST, None)
 
 
 class TestSeen:

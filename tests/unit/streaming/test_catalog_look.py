@@ -109,9 +109,10 @@ class TestRenamed:
         other = DatabaseTable("public", "clients")
         assert look(Server({11: other}), [one], {}).findings == (Renamed(one, known(renamed="public.clients")),)
 
-    def test_one_that_has_its_name_again_is_as_it_was(self) -> None:
-        one = orders(known(renamed="public.users"))
-        assert look(Server({11: ORDERS}), [one], {}) == Look((Seen(one, known()),), {})
+    def test_one_that_has_its_name_again_is_seen_with_the_logs_end_behind_that(self) -> None:
+        one, server = orders(known(renamed="public.users")), Server({11: ORDERS})
+        assert look(server, [one], {}) == Look((Seen(one, known(), end=END),), {})
+        assert server.asked == ["tables", "log_end"]
 
     def test_one_that_is_dropped_under_its_new_name_is_not_this_names_any_more(self) -> None:
         server = Server()
