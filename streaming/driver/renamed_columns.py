@@ -17,7 +17,8 @@ from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, Rena
 from connectors.landing_zone.schema import PinnedSchema
 from streaming.driver.dropping import with_replaced_columns
 from streaming.driver.source_changes import changes_by_source
-from streaming.landing.source_drop import position_text, reached
+from streaming.landing.restarted_log import before_load, told_already
+from streaming.landing.source_drop import landed_behind, position_text, reached
 from streaming.plan import JobOptions
 from streaming.task.results import Results
 
@@ -69,17 +70,17 @@ def _after(
     replaced: dict[str, str] = {}
     for change in changes:
         position = position_text(change)
-        sent_again = known is not None and (epoch, position) <= (known.epoch, known.position)
-        if sent_again or table.loaded >= position:
+        sent_again = known is not None and told_already(known, epoch, position, change.source_ms)
+        if sent_again or before_load(table, position, change.source_ms):
             continue
         before = {} if known is None else known.columns
         columns = renamed(before, change.columns, landed)
         # Once rows from behind the change have landed, a column of the new name may be there by them.
-        told_first = earlier is not None and reached(earlier) < (epoch, *change.position)
+        told_first = earlier is not None and not landed_behind(earlier, epoch, position, change.source_ms)
         own = _landed(earlier, earlier_schemas) if earlier is not None and told_first else set(before)
         replaced |= replaced_by(before, columns, landed, own)
         if columns or known is not None:
-            known = RenamedColumns(epoch, position, columns)
+            known = RenamedColumns(epoch, position, columns, change.source_ms)
     return known, replaced
 
 

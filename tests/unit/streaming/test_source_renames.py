@@ -26,7 +26,7 @@ RENAMED = (
     "shop.orders: renamed to shop.renamed at the source: its mirror stays as it is and gets no more changes; the rows "
     "that change from now on land under the new name; `cdc-bridge resync CONFIG TABLE` fills that table"
 )
-TAKEN_PLACE = f"{1:016x}{20:016x}"
+TAKEN_PLACE, TAKEN_MS = f"{1:016x}{20:016x}", 1_700_000_000_020
 
 
 def swap(pos: int) -> tuple[Record, ...]:
@@ -281,13 +281,13 @@ class TestColumns:
             "shop.orders: renamed columns at the source: name to title; rows from before keep their values under the "
             "old names until they change; `cdc-bridge resync CONFIG TABLE` fills the new ones",
         )
-        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"})
+        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"}, TAKEN_MS)
         assert report(shop).values()["renamed_columns"] == {"name": "title"}
         assert "columns renamed at the source: name to title" in shown(shop)
         titled = MariaTable(columns=(("id", "bigint!"), ("title", "text")))
         shop.land(titled.create({"id": 2, "title": "b"}, 30))
         assert shop.job.rows(TABLE) == [{**row(1), "title": None}, {"id": 2, "name": None, "title": "b"}]
-        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"})
+        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"}, TAKEN_MS)
 
     @pytest.mark.parametrize(
         ("policies", "stop"),
