@@ -11,7 +11,7 @@ from connectors.debezium.schema import SourceTable
 class TableChangeKind(enum.StrEnum):
     """``tableChanges[].type`` (Debezium documentation, "Schema change topic" of each connector), and a rename.
 
-    Debezium tells a rename as an ``ALTER`` of the new name.
+    Debezium tells a rename as an ``ALTER`` of the new name, and a database's drop by its statement alone.
     """
 
     CREATE = "CREATE"
@@ -19,6 +19,8 @@ class TableChangeKind(enum.StrEnum):
     DROP = "DROP"
     RENAME = "RENAME"
     """The table has another name from here on, and nobody has the one that it had."""
+    DROP_DATABASE = "DROP DATABASE"
+    """Every table of the database is gone; the one that is named has its database alone."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class TableChange:
         other: of a ``RENAME`` the name after; of an ``ALTER`` that gave the table its name, the name before.
         columns: those that an ``ALTER`` has renamed, all at once: pairs of the name before, as the statement spells it,
             and after.
+        stale_columns: a ``DROP`` by a statement that made the table again, of whose columns Debezium has taken no note:
+            it reads the new table's rows by those of the one that is gone.
         unread: the statement of an ``ALTER`` may rename something, and nobody can tell what.
     """
 
@@ -43,4 +47,5 @@ class TableChange:
     statement: str = ""
     other: SourceTable | None = None
     columns: tuple[tuple[str, str], ...] = ()
+    stale_columns: bool = False
     unread: bool = False

@@ -44,6 +44,7 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
         table: as the ledger knows it.
         changes: in the order of the log.
     """
+    changes = list(changes)
     epoch = reached(table)[0]
     left = [change for change in changes if change.kind in _LEAVES and any(change.position)]
     taken = [change for change in changes if _takes(change, table)]
@@ -52,8 +53,7 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
     last = max([*left, *taken], key=lambda change: change.position)
     position = position_text(last)
     known = table.dropped
-    unreturned = known if known is not None and not known.back and known.generation == table.generation else None
-    renamed = other_name(left[-1]) if left else "" if unreturned is None else unreturned.renamed
+    renamed = _renamed_to(table, changes)
     taken_by = other_name(taken[-1]) if taken and taken[-1].position == last.position else ""
     if known is not None and (epoch, position, table.generation) == (known.epoch, known.position, known.generation):
         # A statement's records are apart where a batch ended between them.
@@ -69,6 +69,26 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
     return Dropped(
         epoch, position, table.generation, last.source_ms, renamed=renamed, taken_by=taken_by, returned=returned
     )
+
+
+def _renamed_to(table: TableState, changes: Iterable[TableChange]) -> str:
+    """The name for which the table has left its own, if it was not dropped under that.
+
+    A ``DROP TABLE IF EXISTS`` or ``DROP DATABASE`` behind a rename drops nothing of the name, unless another table has
+    been made of it.
+    """
+    known = table.dropped
+    unreturned = known is not None and not known.back and known.generation == table.generation
+    renamed = known.renamed if known is not None and unreturned else ""
+    had = False
+    for change in changes:
+        if change.kind is TableChangeKind.RENAME:
+            renamed, had = other_name(change), False
+        elif change.kind is TableChangeKind.DROP:
+            renamed, had = "" if had else renamed, False
+        else:
+            had = had or change.kind is TableChangeKind.CREATE or change.other is not None
+    return renamed
 
 
 def other_name(change: TableChange) -> str:

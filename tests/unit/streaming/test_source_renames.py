@@ -183,7 +183,11 @@ class TestTakenNames:
         if apart:
             shop.land(AWAY)
         back = ddl("RENAME TABLE renamed TO orders", ("ALTER", "orders"), pos=30)
-        shop.land(*([] if apart else [AWAY]), back)
+        told = shop.land(*([] if apart else [AWAY]), back)
+        assert told.notes == (
+            "shop.orders: renamed to shop.renamed at the source and back again; rows that changed in between are not "
+            "in this mirror",
+        )
         parked = shop.state().parked
         assert parked is not None
         assert (parked.reason, parked.message) == (
@@ -192,10 +196,24 @@ class TestTakenNames:
             "changed in between are not in this mirror",
         )
 
+    def test_one_of_several_that_share_a_mirror_gets_its_name_back(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shared = msgspec.structs.replace(shop.state(), sources=(shop.state().source, ("mall", None, "orders")))
+        shop.job.ledger.commit(Draft(tables={TABLE: shared}))
+        told = shop.land(AWAY, ddl("RENAME TABLE renamed TO orders", ("ALTER", "orders"), pos=30))
+        assert [note.partition(";")[0] for note in told.notes] == [
+            "shop.orders: renamed to shop.renamed at the source and back again"
+        ]
+
     def test_a_table_that_takes_the_name_of_one_that_left_is_another_one(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path)
         shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(2), 5))
-        shop.land(AWAY, ddl("RENAME TABLE customers TO orders", ("ALTER", "orders"), pos=30))
+        told = shop.land(AWAY, ddl("RENAME TABLE customers TO orders", ("ALTER", "orders"), pos=30))
+        assert told.notes[:2] == (
+            RENAMED,
+            "shop.orders: another table has its name at the source now: shop.customers was renamed to it",
+        )
         parked = shop.state().parked
         assert parked is not None
         assert parked.message.startswith(
