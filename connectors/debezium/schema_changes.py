@@ -3,7 +3,8 @@
 Connectors that read their source's data definition (MariaDB, MySQL, SQL Server, Oracle, Db2) send it to a topic named
 by the bare ``topic.prefix`` (Debezium documentation, "Schema change topic" of each connector). What happened to which
 table is in the structured part, ``tableChanges``, where a rename is an ``ALTER`` of the new name: only the statement
-says the old one, see :mod:`connectors.debezium.stated_renames`. What a snapshot writes there describes the tables as
+says the old one, see :mod:`connectors.debezium.stated_renames`, and only a statement says that a database was dropped
+or a table replaced, see :mod:`connectors.debezium.stated_drops`. What a snapshot writes there describes the tables as
 they are, and begins with a ``DROP TABLE IF EXISTS`` of each, so it says nothing about what happened.
 """
 
@@ -20,6 +21,7 @@ from connectors.debezium.events import SnapshotKind
 from connectors.debezium.position import positions
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.source_block import database_field, fits, position_members, snapshot_kinds
+from connectors.debezium.stated_drops import stated_drops
 from connectors.debezium.stated_renames import with_renames
 from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.json_errors import DECODE_ERRORS
@@ -90,7 +92,9 @@ def _changes(
             told.append(replace(moment, kind=TableChangeKind(change["type"]), table=table))
     if connector not in _WITHOUT_SCHEMAS:
         return told
-    return with_renames(told, columns, statement, value.get("databaseName"), moment)
+    database = value.get("databaseName")
+    dropped = stated_drops(told, statement, database, moment)
+    return [*dropped, *with_renames(told, columns, statement, database, moment)]
 
 
 def _columns(table: object) -> frozenset[str]:

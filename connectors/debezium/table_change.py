@@ -11,7 +11,7 @@ from connectors.debezium.schema import SourceTable
 class TableChangeKind(enum.StrEnum):
     """``tableChanges[].type`` (Debezium documentation, "Schema change topic" of each connector), and a rename.
 
-    Debezium tells a rename as an ``ALTER`` of the new name.
+    Debezium tells a rename as an ``ALTER`` of the new name, and a database's drop by its statement alone.
     """
 
     CREATE = "CREATE"
@@ -19,6 +19,8 @@ class TableChangeKind(enum.StrEnum):
     DROP = "DROP"
     RENAME = "RENAME"
     """The table has another name from here on, and nobody has the one that it had."""
+    DROP_DATABASE = "DROP DATABASE"
+    """Every table of the database is gone; the one that is named has its database alone."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class TableChange:
             and after.
         anew: those that it has made anew under a name that it took away from another column.
         present: of an ``ALTER`` every column that the table has behind it; empty where nothing says so.
+        stale_columns: a ``DROP`` by a statement that made the table again, of whose columns Debezium has taken no note:
+            it reads the new table's rows by those of the one that is gone.
         unread: the statement of an ``ALTER`` may rename something, and nobody can tell what.
     """
 
@@ -47,4 +51,5 @@ class TableChange:
     columns: tuple[tuple[str, str], ...] = ()
     anew: tuple[str, ...] = ()
     present: tuple[str, ...] = ()
+    stale_columns: bool = False
     unread: bool = False

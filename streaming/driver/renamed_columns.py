@@ -20,7 +20,8 @@ from connectors.landing_zone.schema import PinnedSchema
 from streaming.driver.dropping import with_replaced_columns
 from streaming.driver.source_changes import changes_by_source
 from streaming.landing.own_columns import is_own
-from streaming.landing.source_drop import position_text, reached
+from streaming.landing.restarted_log import before_load, told_already
+from streaming.landing.source_drop import landed_behind, position_text, reached
 from streaming.plan import JobOptions, TableOptions
 from streaming.task.results import Results
 
@@ -74,16 +75,18 @@ def _after(
     replaced: dict[str, str] = {}
     for change in changes:
         position = position_text(change)
-        sent_again = known is not None and (epoch, position) <= (known.epoch, known.position)
-        if sent_again or table.loaded >= position:
+        sent_again = known is not None and told_already(known, epoch, position, change.source_ms)
+        if sent_again or before_load(table, position, change.source_ms):
             continue
         if _is_of_another_table(change):
-            replaced, known = {}, None if known is None else RenamedColumns(epoch, position, {})
+            if known is not None:
+                known = RenamedColumns(epoch, position, {}, source_ms=change.source_ms)
+            replaced = {}
             continue
         before, absent = ({}, ()) if known is None else (known.columns, known.absent)
         columns = renamed(before, change.columns, landed)
         # Once rows from behind the change have landed, a column of the new name may be there by them.
-        told_first = earlier is not None and reached(earlier) < (epoch, *change.position)
+        told_first = earlier is not None and not landed_behind(earlier, epoch, position, change.source_ms)
         own = _landed(earlier, earlier_schemas) if earlier is not None and told_first else ()
         own = tuple(name for name in own if not is_own(name, options))
         called = {name: before.get(name, name) for name in landed}
@@ -93,7 +96,7 @@ def _after(
         columns = {column: name for column, name in columns.items() if column not in anew and _exists(name, change)}
         absent = _absent(change, absent, own)
         if columns or absent or anew or known is not None:
-            known = RenamedColumns(epoch, position, columns, absent)
+            known = RenamedColumns(epoch, position, columns, absent, change.source_ms)
     return known, replaced
 
 

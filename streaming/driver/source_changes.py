@@ -8,7 +8,7 @@ from dataclasses import replace
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.landing_zone.ledger.state import LedgerState
-from streaming.sources import Source, source_of, source_text
+from streaming.sources import Source, in_order, source_of, source_text, sources_of
 from streaming.task.results import Results
 
 
@@ -22,9 +22,20 @@ def changes_by_source(results: Results, state: LedgerState) -> dict[Source, list
     for partition in results.partitions:
         begun = list(_begun(partition.table_changes, state))
         for change in _without_stopovers([*begun, *partition.table_changes]):
-            if change not in begun:
-                changes.setdefault(source_of(change.table), []).append(change)
+            for told in () if change in begun else _of_each_table(change, results, state):
+                changes.setdefault(source_of(told.table), []).append(told)
     return changes
+
+
+def _of_each_table(change: TableChange, results: Results, state: LedgerState) -> Iterator[TableChange]:
+    """The change itself; of a database's drop one for each of its tables that have landed."""
+    if change.kind is not TableChangeKind.DROP_DATABASE:
+        yield change
+        return
+    tables = [*state.tables.values(), *(result.state for result in results.tables)]
+    for source in in_order({source for table in tables for source in sources_of(table)}):
+        if source[:2] == (change.table.database, change.table.schema):
+            yield replace(change, kind=TableChangeKind.DROP, table=SourceTable(*source))
 
 
 def _begun(changes: Sequence[TableChange], state: LedgerState) -> Iterator[TableChange]:

@@ -76,7 +76,7 @@ class TableLander:
         if stop is not None and not self._standing.is_parked:
             self._park(events, 0, stop)
             return
-        before = count_before(events, self._dropped, self._before.generation)
+        before = count_before(events, self._dropped, self._before)
         if before:
             self._add(events.slice(0, before))
         if before < len(events):

@@ -29,6 +29,7 @@ class TableProgress:
         runs: connector runs that have streamed, as the keys of a dict, oldest first.
         run_starts: where they began to.
         loaded: the highest position of a loading snapshot's row; zeros before the first.
+        loaded_ms: the latest time of one, milliseconds; 0 before the first.
         source_ms: the latest time of an event at the source, milliseconds.
     """
 
@@ -37,6 +38,7 @@ class TableProgress:
         self.runs = dict.fromkeys(state.streamed_runs)
         self.run_starts = dict(state.run_starts)
         self.loaded = loaded_position(state)
+        self.loaded_ms = state.loaded_ms
         self.source_ms = state.source_ms
         self._high: HighWater | None = table_high_water(state)
         self._partitions: dict[Place, PartitionState] = {
@@ -85,6 +87,7 @@ class TableProgress:
         if len(loading):
             high, low = events.keys[loading[-1], 1:].tolist()
             self.loaded = max(self.loaded, (high, low))
+            self.loaded_ms = max(self.loaded_ms, int(events.source_ms[loading].max()))
         # A snapshot that interrupts the stream shows rows whose creation the stream has yet to tell.
         interrupting = np.flatnonzero(snapshot & streaming)
         if len(interrupting):

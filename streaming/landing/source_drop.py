@@ -20,6 +20,7 @@ from connectors.debezium.events import Bools, Op, SnapshotKind, UInt64s
 from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.landing_zone.ledger.state import Dropped, RebuildKind, TableState
 from streaming.landing.carry import high_words
+from streaming.landing.restarted_log import before_load, begun_anew, told_already
 from streaming.landing.rows import OrderedRows
 from streaming.landing.stops.stop import Stop
 from streaming.landing.stops.truncates import truncate_rebuild
@@ -43,6 +44,7 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
         table: as the ledger knows it.
         changes: in the order of the log.
     """
+    changes = list(changes)
     epoch = reached(table)[0]
     left = [change for change in changes if change.kind in _LEAVES and any(change.position)]
     taken = [change for change in changes if _takes(change, table)]
@@ -51,23 +53,42 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
     last = max([*left, *taken], key=lambda change: change.position)
     position = position_text(last)
     known = table.dropped
-    unreturned = known if known is not None and not known.back and known.generation == table.generation else None
-    renamed = other_name(left[-1]) if left else "" if unreturned is None else unreturned.renamed
+    renamed = _renamed_to(table, changes)
     taken_by = other_name(taken[-1]) if taken and taken[-1].position == last.position else ""
     if known is not None and (epoch, position, table.generation) == (known.epoch, known.position, known.generation):
         # A statement's records are apart where a batch ended between them.
         whole = replace(known, renamed=renamed or known.renamed, taken_by=known.taken_by or taken_by)
         return None if whole == known else whole
-    if known is not None and (epoch, position) <= (known.epoch, known.position):
+    if known is not None and told_already(known, epoch, position, last.source_ms):
         return None
-    if table.loaded >= position:
-        # The snapshot that loaded the table was made after it: what was dropped was never mirrored.
+    if before_load(table, position, last.source_ms):
+        # What was dropped was never mirrored.
         return None
     # A swap takes and leaves the name at one place.
     returned = bool(taken_by) and taken_by == renamed and not (left and left[-1].position == last.position)
     return Dropped(
         epoch, position, table.generation, last.source_ms, renamed=renamed, taken_by=taken_by, returned=returned
     )
+
+
+def _renamed_to(table: TableState, changes: Iterable[TableChange]) -> str:
+    """The name for which the table has left its own, if it was not dropped under that.
+
+    A ``DROP TABLE IF EXISTS`` or ``DROP DATABASE`` behind a rename drops nothing of the name, unless another table has
+    been made of it.
+    """
+    known = table.dropped
+    unreturned = known is not None and not known.back and known.generation == table.generation
+    renamed = known.renamed if known is not None and unreturned else ""
+    had = False
+    for change in changes:
+        if change.kind is TableChangeKind.RENAME:
+            renamed, had = other_name(change), False
+        elif change.kind is TableChangeKind.DROP:
+            renamed, had = "" if had else renamed, False
+        else:
+            had = had or change.kind is TableChangeKind.CREATE or change.other is not None
+    return renamed
 
 
 def other_name(change: TableChange) -> str:
@@ -92,8 +113,9 @@ def _takes(change: TableChange, table: TableState) -> bool:
     if not table.sequence:
         return False
     begun = [start.position for start in table.run_starts.values()]
-    # Of a run that sent an event without position nothing is known.
-    return bool(table.loaded) or not all(begun) or min(begun, default="") <= position_text(change)
+    # Of a run that sent an event without position nothing is known, and one of an earlier log says nothing.
+    known = all(begun) and not 0 < table.source_ms < change.source_ms
+    return bool(table.loaded) or not known or min(begun, default="") <= position_text(change)
 
 
 def drop_seen(table: TableState, lsn: int, seen_ms: int) -> Dropped:
@@ -125,11 +147,27 @@ def has_positions(table: TableState) -> bool:
 
 def has_landed_behind(table: TableState, dropped: Dropped) -> bool:
     """Whether events from behind the drop have landed."""
-    epoch, high, low = reached(table)
-    dropped_epoch, dropped_high, dropped_low = place(dropped)
+    epoch, _, low = reached(table)
+    dropped_epoch, _, dropped_low = place(dropped)
     if dropped.by_lsn:
         return (epoch, low) > (dropped_epoch, dropped_low)
-    return (epoch, high, low) > (dropped_epoch, dropped_high, dropped_low)
+    return landed_behind(table, dropped.epoch, dropped.position, dropped.source_ms)
+
+
+def landed_behind(table: TableState, epoch: int, position: str, source_ms: int) -> bool:
+    """Whether events from behind a place have landed.
+
+    Args:
+        position: two hexadecimal words; source_ms: by the source's clock, milliseconds since 1970, 0 where unknown.
+    """
+    if begun_anew(table, position, source_ms) and table.source_ms < source_ms:
+        return False
+    return reached(table) > (epoch, int(position[:16], 16), int(position[16:], 16))
+
+
+def _in_a_later_log(table: TableState, dropped: Dropped) -> bool:
+    """Whether the log has begun anew between the table's load and its drop, so that times have to tell."""
+    return not dropped.by_lsn and begun_anew(table, dropped.position, dropped.source_ms)
 
 
 def reached(table: TableState) -> tuple[int, int, int]:
@@ -148,18 +186,23 @@ def place(dropped: Dropped) -> tuple[int, int, int]:
     return dropped.epoch, int(dropped.position[:16], 16), int(dropped.position[16:], 16)
 
 
-def count_before(events: OrderedRows, dropped: Dropped | None, generation: int) -> int:
+def count_before(events: OrderedRows, dropped: Dropped | None, table: TableState) -> int:
     """How many of the events, from the first on, come before the table was dropped; all if that concerns none of them.
 
     A blocking snapshot's rows have the key of the last streamed event before them, so their own positions count: where
-    the log ended when the snapshot began. The source's time does not, as Kafka Connect's clock gives it to them.
+    the log ended when the snapshot began. The source's time does not, as Kafka Connect's clock gives it to them; but it
+    has to where the log has begun anew before the drop, since merge keys stay at the old log's end for a while.
 
     Args:
-        dropped: None for a table that was not dropped.
-        generation: the table's present one; a drop of an earlier one, or of a table that is back, is behind it.
+        dropped: None for a table that was not dropped; a drop of an earlier generation, or of a table that is back, is
+            behind it.
+        table: before the events.
     """
-    if dropped is None or dropped.back or dropped.generation < generation:
+    if dropped is None or dropped.back or dropped.generation < table.generation:
         return len(events)
+    if _in_a_later_log(table, dropped):
+        behind = _is_behind(events.positions, dropped) & (events.source_ms >= dropped.source_ms)
+        return int(np.argmax(behind)) if behind.any() else len(events)
     epoch = np.uint64(dropped.epoch)
     epochs = events.keys[:, 0] >> np.uint64(32)
     read = (events.snapshots == SnapshotKind.INITIAL) & (events.ops == Op.READ)

@@ -188,6 +188,7 @@ class TableWriter:
             streamed_runs=runs,
             run_starts={run: start for run, start in self.progress.run_starts.items() if run in runs},
             loaded=position_text(self.progress.loaded),
+            loaded_ms=self.progress.loaded_ms,
             gone=self._schema.gone,
             ignored_values=self._before.ignored_values + self._schema.ignored.total(),
             tainted=self._tainted,

@@ -38,6 +38,7 @@ from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnKeyChange, OnMissingKey, OnResnapshot, OnTruncate, OnTypeChange
+from streaming.renamed import renamed_to
 
 _log = logging.getLogger(__name__)
 
@@ -90,8 +91,10 @@ class AskedRebuilds:
             message = f"{parked.message}; the settings do not ask for its rebuild any more"
             self._commit(name, replace(table, parked=replace(parked, rebuild=None, message=message)))
             return
-        if parked.reason == MISSING_KEY and gone_meanwhile(table):
-            message = f"{parked.message}; it is not rebuilt, since the source has dropped the table"
+        renamed = renamed_to(table)
+        if parked.reason == MISSING_KEY and (renamed or gone_meanwhile(table)):
+            what = f"renamed the table to {renamed}" if renamed else "dropped the table"
+            message = f"{parked.message}; it is not rebuilt, since the source has {what}"
             self._commit(name, replace(table, parked=replace(parked, rebuild=None, message=message)))
             return
         tables = self._opened.ledger.state.tables.values()

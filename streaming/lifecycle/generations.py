@@ -254,6 +254,7 @@ def _next_generation(table: TableState) -> TableState:
         doubt_ms=0,
         rows={},
         loaded="",
+        loaded_ms=0,
         starts={},
         landed_to={},
         first_run="",

@@ -286,12 +286,16 @@ class Rebuilding:
 
 
 def _snapshot_failed(failure: str, name: str, table: TableState) -> SnapshotRefusedError:
-    if gone_meanwhile(table):
-        return SnapshotRefusedError(
-            f"the snapshot that was to fill the table failed: {failure}; the source has dropped the table meanwhile",
-            remedy=f"nothing, if the table is gone for good; once it is made again, `cdc-bridge resync CONFIG {name}`",
+    message = f"the snapshot that was to fill the table failed: {failure}"
+    resync = f"`cdc-bridge resync CONFIG {name}`"
+    remedy = f"read Debezium's log, mend the cause, then {resync}"
+    if renamed := renamed_to(table):
+        message += f"; the source has renamed the table to {renamed} meanwhile"
+        remedy = (
+            "`cdc-bridge resync CONFIG TABLE` for the table of the new name, whose mirror has only what changed since; "
+            f"once another one of the old name is made, {resync}"
         )
-    return SnapshotRefusedError(
-        f"the snapshot that was to fill the table failed: {failure}",
-        remedy=f"read Debezium's log, mend the cause, then `cdc-bridge resync CONFIG {name}`",
-    )
+    elif gone_meanwhile(table):
+        message += "; the source has dropped the table meanwhile"
+        remedy = f"nothing, if the table is gone for good; once it is made again, {resync}"
+    return SnapshotRefusedError(message, remedy=remedy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from streaming.demo.workload import Record
@@ -119,6 +119,15 @@ def ddl(
         ],
     }
     return Record(topic, 0, _json({"databaseName": "shop"}), _json(value), ())
+
+
+def in_log(record: Record, file: int, days: int) -> Record:
+    """The record in another file of the binary log, made so many days later."""
+    value = json.loads(record.value or b"")
+    place = value.get("payload", value)["source"]
+    place["file"] = f"binlog.{file:06d}"
+    place["ts_ms"] += days * 86_400_000
+    return replace(record, value=_json(value))
 
 
 _SOURCE_FIELDS = [

@@ -74,6 +74,7 @@ def _ground(table: TableState | None) -> TableState | None:
         streamed_runs=(),
         run_starts={},
         loaded="",
+        loaded_ms=0,
         ignored_values=0,
         replayed={},
         late=0,

@@ -184,12 +184,14 @@ class RenamedColumns(msgspec.Struct, frozen=True):
             what is sent again lies up to there. 0 and empty where the catalog has shown it.
         columns: the name that each has by now, by the one under which rows have landed.
         absent: names under which rows have landed, and that no column had behind that change (schema-change topic).
+        source_ms: of that change, when, by the source's clock, milliseconds since 1970; 0 where unknown.
     """
 
     epoch: int
     position: str
     columns: dict[str, str]
     absent: tuple[str, ...] = ()
+    source_ms: int = 0
 
 
 class TableState(msgspec.Struct, frozen=True):
@@ -205,6 +207,8 @@ class TableState(msgspec.Struct, frozen=True):
         run_starts: where each of them began to stream.
         loaded: the highest log position of a loading snapshot's row, as two hexadecimal words; what was created up to
             there may be in the snapshot.
+        loaded_ms: the latest time of such a row at the source, milliseconds since 1970; 0 where unknown. A lower
+            position with a later time is of a log that has begun anew.
         starts: first offset of this generation per topic and partition; the effect of what came before is in the rows
             that a rebuild has filled the table with. Partitions that are not named have no such bound.
         landed_to: first offset per topic and partition that this generation has not landed, where the ledger was made
@@ -256,6 +260,7 @@ class TableState(msgspec.Struct, frozen=True):
     streamed_runs: tuple[str, ...] = ()
     run_starts: dict[str, RunStart] = {}
     loaded: str = ""
+    loaded_ms: int = 0
     starts: dict[str, dict[int, int]] = {}
     landed_to: dict[str, dict[int, int]] = {}
     first_run: str = ""

@@ -132,6 +132,24 @@ class TestTheMirrorStays:
             f"nothing, if the table is gone for good; once it is made again, `cdc-bridge resync CONFIG {NAME}`",
         )
 
+    @pytest.mark.parametrize("policy", [OnDrop.KEEP, OnDrop.DROP])
+    def test_where_it_was_renamed_and_the_snapshot_finds_no_table_the_new_name_is_told(
+        self, world: World, policy: OnDrop
+    ) -> None:
+        filling(world, policy).send(ddl("RENAME TABLE orders TO renamed", ("ALTER", "renamed"), pos=50))
+        world.driver().land()
+        scanned(world, status="UNKNOWN_SCHEMA")
+        world.live()
+        parked = table(world).parked
+        assert parked is not None
+        assert (parked.reason, parked.message, parked.remedy) == (
+            "snapshot_failed",
+            "the snapshot that was to fill the table failed: Debezium could not read the table: UNKNOWN_SCHEMA; the "
+            "source has renamed the table to shop.renamed meanwhile",
+            "`cdc-bridge resync CONFIG TABLE` for the table of the new name, whose mirror has only what changed since; "
+            f"once another one of the old name is made, `cdc-bridge resync CONFIG {NAME}`",
+        )
+
     def test_where_the_table_is_back_already(self, world: World) -> None:
         filling(world).send(DROP, ORDERS.create(row(7), 60))
         world.driver().land()

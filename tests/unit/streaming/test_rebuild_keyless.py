@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from connectors.kafka.signals import INITIAL_SNAPSHOT, SnapshotKind
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.draft import Draft
-from connectors.landing_zone.ledger.state import Dropped, Rebuild, RebuildKind, TableStatus
+from connectors.landing_zone.ledger.state import Dropped, Rebuild, RebuildKind, Relation, TableStatus
 from connectors.landing_zone.requests import Action, new_request
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.filling import Filling
@@ -20,6 +20,8 @@ from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.rebuild_world import NAME, World
 from tests.unit.streaming.told_runs import scan, told
+
+GONE = Dropped(0, f"{99:016x}{99:016x}", generation=1)
 
 
 class TestKeyless:
@@ -208,18 +210,27 @@ class TestDroppedKey:
         assert [signal.kind for _, signal in world.signals.values()] == [SnapshotKind.BLOCKING]
         assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(1), row(2), row(3)])
 
-    def test_a_table_that_the_source_has_dropped_keeps_its_rows(self, world: World) -> None:
-        """Debezium sends what it decodes after the drop without key."""
+    @pytest.mark.parametrize(
+        ("left", "told"),
+        [
+            ({"dropped": GONE}, "dropped the table"),
+            ({"dropped": replace(GONE, renamed="shop.renamed")}, "renamed the table to shop.renamed"),
+            ({"relation": Relation("77/5", 12, "public.renamed")}, "renamed the table to public.renamed"),
+        ],
+    )
+    def test_a_table_that_the_source_has_dropped_or_renamed_keeps_its_rows(
+        self, world: World, left: dict[str, Any], told: str
+    ) -> None:
+        """Debezium sends what it decodes after that without key."""
         self.begun(world, on_key_change=OnKeyChange.REBUILD)
         driver = world.driver()
-        dropped = Dropped(0, f"{99:016x}{99:016x}", generation=1)
-        driver.ledger.commit(Draft(tables={NAME: replace(world.table, dropped=dropped)}))
+        driver.ledger.commit(Draft(tables={NAME: replace(world.table, **left)}))
         world.send(self.keyless.create(row(3), 30))
         world.live()
         parked = world.table.parked
         assert parked is not None
         assert (parked.reason, world.signals, world.rows()) == ("missing_key", {}, [row(1), row(2)])
-        assert parked.message.endswith("it is not rebuilt, since the source has dropped the table")
+        assert parked.message.endswith(f"it is not rebuilt, since the source has {told}")
 
     def test_without_notifications_it_stays_parked_and_its_rows_stay(self, world: World) -> None:
         self.begun(world, on_key_change=OnKeyChange.REBUILD).notifies = False

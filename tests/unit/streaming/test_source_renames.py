@@ -26,7 +26,7 @@ RENAMED = (
     "shop.orders: renamed to shop.renamed at the source: its mirror stays as it is and gets no more changes; the rows "
     "that change from now on land under the new name; `cdc-bridge resync CONFIG TABLE` fills that table"
 )
-TAKEN_PLACE = f"{1:016x}{20:016x}"
+TAKEN_PLACE, TAKEN_MS = f"{1:016x}{20:016x}", 1_700_000_000_020
 
 
 def swap(pos: int) -> tuple[Record, ...]:
@@ -183,7 +183,11 @@ class TestTakenNames:
         if apart:
             shop.land(AWAY)
         back = ddl("RENAME TABLE renamed TO orders", ("ALTER", "orders"), pos=30)
-        shop.land(*([] if apart else [AWAY]), back)
+        told = shop.land(*([] if apart else [AWAY]), back)
+        assert told.notes == (
+            "shop.orders: renamed to shop.renamed at the source and back again; rows that changed in between are not "
+            "in this mirror",
+        )
         parked = shop.state().parked
         assert parked is not None
         assert (parked.reason, parked.message) == (
@@ -192,10 +196,24 @@ class TestTakenNames:
             "changed in between are not in this mirror",
         )
 
+    def test_one_of_several_that_share_a_mirror_gets_its_name_back(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.land(ORDERS.read(row(1), 5))
+        shared = msgspec.structs.replace(shop.state(), sources=(shop.state().source, ("mall", None, "orders")))
+        shop.job.ledger.commit(Draft(tables={TABLE: shared}))
+        told = shop.land(AWAY, ddl("RENAME TABLE renamed TO orders", ("ALTER", "orders"), pos=30))
+        assert [note.partition(";")[0] for note in told.notes] == [
+            "shop.orders: renamed to shop.renamed at the source and back again"
+        ]
+
     def test_a_table_that_takes_the_name_of_one_that_left_is_another_one(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path)
         shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(2), 5))
-        shop.land(AWAY, ddl("RENAME TABLE customers TO orders", ("ALTER", "orders"), pos=30))
+        told = shop.land(AWAY, ddl("RENAME TABLE customers TO orders", ("ALTER", "orders"), pos=30))
+        assert told.notes[:2] == (
+            RENAMED,
+            "shop.orders: another table has its name at the source now: shop.customers was renamed to it",
+        )
         parked = shop.state().parked
         assert parked is not None
         assert parked.message.startswith(
@@ -281,13 +299,13 @@ class TestColumns:
             "shop.orders: renamed columns at the source: name to title; rows from before keep their values under the "
             "old names until they change; `cdc-bridge resync CONFIG TABLE` fills the new ones",
         )
-        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"}, ("name",))
+        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"}, ("name",), TAKEN_MS)
         assert report(shop).values()["renamed_columns"] == {"name": "title"}
         assert "columns renamed at the source: name to title" in shown(shop)
         titled = MariaTable(columns=(("id", "bigint!"), ("title", "text")))
         shop.land(titled.create({"id": 2, "title": "b"}, 30))
         assert shop.job.rows(TABLE) == [{**row(1), "title": None}, {"id": 2, "name": None, "title": "b"}]
-        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"}, ("name",))
+        assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {"name": "title"}, ("name",), TAKEN_MS)
 
     @pytest.mark.parametrize(
         ("policies", "stop"),
@@ -427,14 +445,14 @@ class TestMadeAnew:
         dropped, added = self.alter(20, "DROP name", "id"), self.alter(21, "ADD name text", "id", "name")
         if apart:
             shop.land(dropped)
-            assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {}, ("name",))
+            assert shop.state().renamed_columns == RenamedColumns(0, TAKEN_PLACE, {}, ("name",), TAKEN_MS)
             shop.land(added)
         else:
             shop.land(dropped, added)
         found, parked = shop.stop(), shop.state().parked
         assert (None if found is None else (found[0], found[2])) == stop
         assert parked is None or parked.message == self.TEXT
-        assert shop.state().renamed_columns == RenamedColumns(0, f"{1:016x}{21:016x}", {})
+        assert shop.state().renamed_columns == RenamedColumns(0, f"{1:016x}{21:016x}", {}, source_ms=TAKEN_MS + 1)
 
     @pytest.mark.parametrize(
         ("statement", "columns"),
@@ -499,7 +517,10 @@ class TestMadeAnew:
         shop = self.begun(tmp_path)
         shop.land(self.alter(20, "CHANGE name title text", "id", "title"))
         shop.land(self.alter(21, "CHANGE title name text", "id", "name"))
-        assert (shop.stop(), shop.state().renamed_columns) == (None, RenamedColumns(0, f"{1:016x}{21:016x}", {}))
+        assert (shop.stop(), shop.state().renamed_columns) == (
+            None,
+            RenamedColumns(0, f"{1:016x}{21:016x}", {}, source_ms=TAKEN_MS + 1),
+        )
 
     def test_a_column_that_is_called_like_one_of_the_bridges_own_replaces_nothing(self, tmp_path: Path) -> None:
         shop = self.begun(tmp_path, soft_delete="removed")
@@ -555,4 +576,4 @@ class TestMadeAnew:
         shop.land(self.alter(20, "ENGINE=InnoDB"))
         assert shop.state().renamed_columns is None
         shop.land(self.alter(21, "DROP name", "id"), self.alter(22, "ENGINE=InnoDB"))
-        assert shop.state().renamed_columns == RenamedColumns(0, f"{1:016x}{22:016x}", {}, ("name",))
+        assert shop.state().renamed_columns == RenamedColumns(0, f"{1:016x}{22:016x}", {}, ("name",), TAKEN_MS + 2)
