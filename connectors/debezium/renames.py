@@ -1,8 +1,9 @@
-"""What a MariaDB or MySQL statement renames: read by a SQL parser, and nothing where that cannot read all of it.
+"""What a MariaDB or MySQL statement renames or makes anew: read by a SQL parser, nothing where it cannot read it all.
 
 Debezium's schema-change topic tells what a table is called after a statement, not what it was called before, and a
-table's columns only as they are then. The statement is the one place that says which name became which. Debezium sends
-one record, with a statement of its own, for each pair of a ``RENAME TABLE``.
+table's columns only as they are then. The statement is the one place that says which name became which, and that a
+column is another one than before, though called alike. Debezium sends one record, with a statement of its own, for each
+pair of a ``RENAME TABLE``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from functools import cache
 from typing import NamedTuple
 
 _MAY_RENAME = re.compile(r"\b(?:rename|change)\b", re.IGNORECASE)
+_MAY_DROP = re.compile(r"\b(?:drop|rename|change)\b", re.IGNORECASE)
+_MAY_ADD = re.compile(r"\badd\b", re.IGNORECASE)
 _LONGEST = 100_000
 """Characters of a statement that are worth reading: a parser's time and depth grow with it."""
 
@@ -32,11 +35,13 @@ class Renames:
     Attributes:
         table: what it is about, by the name before; new: the name after, None where that stays.
         columns: pairs of the name before and after, all renamed at once.
+        anew: columns that it adds under names that it takes away from others.
     """
 
     table: Named
     new: Named | None
     columns: tuple[tuple[str, str], ...]
+    anew: tuple[str, ...] = ()
 
 
 def may_rename(statement: str) -> bool:
@@ -44,8 +49,13 @@ def may_rename(statement: str) -> bool:
     return _MAY_RENAME.search(statement) is not None
 
 
+def may_make_anew(statement: str) -> bool:
+    """Whether the statement has the words without which no column is made anew under a name that another one had."""
+    return _MAY_ADD.search(statement) is not None and _MAY_DROP.search(statement) is not None
+
+
 def renames_in(statement: str) -> Renames | None:
-    """What the statement renames; None for one that the parser cannot read from end to end."""
+    """What the statement renames and makes anew; None for one that the parser cannot read from end to end."""
     return None if len(statement) > _LONGEST else _parser()(statement)
 
 
@@ -81,7 +91,11 @@ class _Parser:
             return None
         table, new = self._named(parsed.this), None
         columns: list[tuple[str, str]] = []
+        added: list[str] = []
+        dropped: list[str] = []
         for action in parsed.args.get("actions") or []:
+            if isinstance(action, exp.Command):
+                return None  # whatever follows is in it, unread
             if isinstance(action, exp.AlterRename):
                 if new is not None:
                     return None
@@ -94,8 +108,14 @@ class _Parser:
                 columns.append((action.this.name, action.args["to"].name))
             elif isinstance(action, exp.ModifyColumn) and action.args.get("rename_from") is not None:
                 columns.append((action.args["rename_from"].name, action.this.name))
+            elif isinstance(action, exp.ColumnDef):
+                added.append(action.name)
+            elif isinstance(action, exp.Drop) and action.args.get("kind") == "COLUMN":
+                dropped += [column.name for column in action.args.get("tables") or []]
         renamed = tuple((before, after) for before, after in columns if before != after)
-        return None if table is None else Renames(table, None if new == table else new, renamed)
+        taken = {name.casefold() for name in (*dropped, *(before for before, _ in renamed))}
+        anew = tuple(name for name in added if name.casefold() in taken)
+        return None if table is None else Renames(table, None if new == table else new, renamed, anew)
 
     def _as_alter(self, statement: str) -> str | None:
         """The statement as ``ALTER TABLE``; ``RENAME TABLE a TO b`` is ``ALTER TABLE a RENAME TO b`` by another name.

@@ -2,7 +2,8 @@
 
 Debezium's structured part says what a table and its columns are called after the statement, and the statement which
 names they had before. Where the two do not agree, or the statement leaves something open, nothing is taken for a
-rename: a table is then marked as one whose statement nobody could read.
+rename: a table is then marked as one whose statement nobody could read. The same goes, but for the mark, for columns
+that a statement makes anew under names that it takes away from others.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from connectors.debezium.renames import Named, Renames, may_rename, renames_in
+from connectors.debezium.renames import Named, Renames, may_make_anew, may_rename, renames_in
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.table_change import TableChange, TableChangeKind
 
@@ -29,14 +30,21 @@ def with_renames(
         database: what the record gives as the new name's database.
         moment: a change with the record's position, time and statement.
     """
+    told = [
+        replace(change, present=tuple(sorted(columns[change.table])))
+        if change.kind is TableChangeKind.ALTER
+        else change
+        for change in told
+    ]
     altered = [change for change in told if change.kind is TableChangeKind.ALTER]
-    if not may_rename(statement) or (told and not altered):
+    renaming = may_rename(statement)
+    if not (renaming or may_make_anew(statement)) or (told and not altered):
         return list(told)
     stated = renames_in(statement)
     found = None
     if stated is not None and len(told) == len(altered) <= 1:
         found = _found(stated, altered, columns, database, moment)
-    return [replace(change, unread=True) for change in altered] if found is None else found
+    return [replace(change, unread=renaming) for change in altered] if found is None else found
 
 
 def _found(
@@ -57,9 +65,9 @@ def _found(
         # The first of two names that one statement gives a table: Debezium knows it by the second one only.
         change = replace(moment, table=SourceTable(after.database or database, None, after.name))
     if stated.new is None:
-        if not columns[change.table].issuperset(name for _, name in stated.columns):
+        if not columns[change.table].issuperset((*stated.anew, *(name for _, name in stated.columns))):
             return None
-        return [replace(change, columns=stated.columns)]
+        return [replace(change, columns=stated.columns, anew=stated.anew)]
     before = _before(stated.table, stated.new, change.table)
     if before is None:
         return None

@@ -33,6 +33,8 @@ class TableChange:
         other: of a ``RENAME`` the name after; of an ``ALTER`` that gave the table its name, the name before.
         columns: those that an ``ALTER`` has renamed, all at once: pairs of the name before, as the statement spells it,
             and after.
+        anew: those that it has made anew under a name that it took away from another column.
+        present: of an ``ALTER`` every column that the table has behind it; empty where nothing says so.
         unread: the statement of an ``ALTER`` may rename something, and nobody can tell what.
     """
 
@@ -43,4 +45,6 @@ class TableChange:
     statement: str = ""
     other: SourceTable | None = None
     columns: tuple[tuple[str, str], ...] = ()
+    anew: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
     unread: bool = False

@@ -130,7 +130,7 @@ def with_replaced_columns(
     Rows that do not change would show these values for good: no event says that they are another column's.
 
     Args:
-        replaced: by such a name, the one that its column had before.
+        replaced: by such a name, the one that its column had before; empty for a column that was made with it.
         before, planned: as for :func:`with_drop`.
     """
     options = job.options_for(SourceTable(*table.source))
@@ -138,7 +138,10 @@ def with_replaced_columns(
     nothing = not replaced or table.sequence == 0
     if kept or nothing or _keeps_no_row(table) or _stands_for_its_own_reason(table):
         return table
-    names = ", ".join(f"{name} (before: {former})" for name, former in sorted(replaced.items()))
+    names = ", ".join(
+        f"{name} (before: {former})" if former else f"{name} (a new column)"
+        for name, former in sorted(replaced.items())
+    )
     return stopped(
         table,
         _beginning_anew(table, before, planned),

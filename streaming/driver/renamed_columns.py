@@ -1,7 +1,8 @@
-"""Columns that the source has renamed, recorded with the batch that tells it.
+"""Columns that the source has renamed or made anew, recorded with the batch that tells it.
 
 Nothing moves in the mirror: a renamed column is a new one there, and the old one stays (schema changes, "Rename a
-column"). What is recorded is which is which, so that a person can see where a row's value is to be found.
+column"). What is recorded is which is which, so that a person can see where a row's value is to be found; and which
+landed columns the source has not any more, so that a later one of the name is not taken for them.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ from dataclasses import replace
 
 import msgspec
 
-from connectors.debezium.table_change import TableChange
+from connectors.debezium.schema import SourceTable
+from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, RenamedColumns, TableState
 from connectors.landing_zone.schema import PinnedSchema
 from streaming.driver.dropping import with_replaced_columns
 from streaming.driver.source_changes import changes_by_source
+from streaming.landing.own_columns import is_own
 from streaming.landing.source_drop import position_text, reached
-from streaming.plan import JobOptions
+from streaming.plan import JobOptions, TableOptions
 from streaming.task.results import Results
 
 
@@ -37,12 +40,13 @@ def record_renamed_columns(
     # A table into which several source tables land has columns of each.
     names = {table.source: name for name, table in {**before.tables, **tables}.items() if not table.sources}
     for source, changes in changes_by_source(results, before).items():
-        renaming = [change for change in changes if change.columns and any(change.position)]
+        placed = [change for change in changes if any(change.position)]
         name = names.get(source)
-        if name is None or not renaming:
+        if name is None or not placed:
             continue
         table = tables.get(name) or before.tables[name]
-        after, replaced = _after(table, renaming, schemas, before.tables.get(name), before.schemas)
+        options = job.options_for(SourceTable(*source))
+        after, replaced = _after(table, placed, schemas, before.tables.get(name), before.schemas, options)
         if after != table.renamed_columns:
             renamed_table = msgspec.structs.replace(table, renamed_columns=after)
             tables[name] = with_replaced_columns(renamed_table, replaced, before, planned, job)
@@ -55,6 +59,7 @@ def _after(
     schemas: Mapping[str, str],
     earlier: TableState | None,
     earlier_schemas: Mapping[str, str],
+    options: TableOptions,
 ) -> tuple[RenamedColumns | None, dict[str, str]]:
     """What is known of the table's renamed columns after these changes, in the order of the log, and what they replace.
 
@@ -72,15 +77,54 @@ def _after(
         sent_again = known is not None and (epoch, position) <= (known.epoch, known.position)
         if sent_again or table.loaded >= position:
             continue
-        before = {} if known is None else known.columns
+        if _is_of_another_table(change):
+            replaced, known = {}, None if known is None else RenamedColumns(epoch, position, {})
+            continue
+        before, absent = ({}, ()) if known is None else (known.columns, known.absent)
         columns = renamed(before, change.columns, landed)
         # Once rows from behind the change have landed, a column of the new name may be there by them.
         told_first = earlier is not None and reached(earlier) < (epoch, *change.position)
-        own = _landed(earlier, earlier_schemas) if earlier is not None and told_first else tuple(before)
-        replaced |= replaced_by(before, columns, landed, own)
-        if columns or known is not None:
-            known = RenamedColumns(epoch, position, columns)
+        own = _landed(earlier, earlier_schemas) if earlier is not None and told_first else ()
+        own = tuple(name for name in own if not is_own(name, options))
+        called = {name: before.get(name, name) for name in landed}
+        replaced |= replaced_by(before, columns, landed, own if told_first else tuple(before), called)
+        anew = _made_anew(change, absent, own)
+        replaced |= dict.fromkeys(anew, "")
+        columns = {column: name for column, name in columns.items() if column not in anew and _exists(name, change)}
+        absent = _absent(change, absent, own)
+        if columns or absent or anew or known is not None:
+            known = RenamedColumns(epoch, position, columns, absent)
     return known, replaced
+
+
+def _is_of_another_table(change: TableChange) -> bool:
+    """Whether the columns behind the change are another table's than those before it."""
+    begins = change.kind is TableChangeKind.CREATE or change.kind is TableChangeKind.DROP
+    return begins or (change.kind is TableChangeKind.ALTER and change.other is not None)
+
+
+def _exists(name: str, change: TableChange) -> bool:
+    """Whether a column has the name behind the change, as far as that is told."""
+    return not change.present or name in change.present
+
+
+def _made_anew(change: TableChange, absent: Collection[str], own: Collection[str]) -> list[str]:
+    """The landed names that a new column has got, no renamed one.
+
+    Args:
+        absent: landed names that no column had before the change; own: those that have landed before it.
+    """
+    if change.unread:
+        return []
+    given = {after for _, after in change.columns}
+    back = [name for name in absent if name in change.present and name not in given]
+    return [*back, *(name for name in change.anew if name in own and name not in back)]
+
+
+def _absent(change: TableChange, before: Collection[str], own: Collection[str]) -> tuple[str, ...]:
+    """The landed names that no column has behind the change."""
+    names = dict.fromkeys([*before, *own]) if change.present else before
+    return tuple(name for name in names if name not in change.present)
 
 
 def _landed(table: TableState, schemas: Mapping[str, str]) -> tuple[str, ...]:
@@ -91,7 +135,11 @@ def _landed(table: TableState, schemas: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def replaced_by(
-    before: Mapping[str, str], after: Mapping[str, str], landed: Sequence[str], own: Collection[str]
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    landed: Sequence[str],
+    own: Collection[str],
+    identity: Mapping[str, object],
 ) -> dict[str, str]:
     """The names under which values of another column have landed, each with the name that its column had before.
 
@@ -102,15 +150,17 @@ def replaced_by(
         before, after: the name of each landed column, where it is another one, before and after a change.
         landed: the source's names of columns, in the order in which they have landed first; own: of those that have not
             landed by this change alone.
+        identity: by each landed name what tells the source's column, before the change; one may have landed under
+            several names.
     """
     found: dict[str, str] = {}
     for column in {*before, *after}:
         was, name = before.get(column, column), after.get(column, column)
         if was == name:
             continue
-        if before.get(name, name) == was:
-            later = landed[landed.index(name) + 1 :] if name in landed else ()
-            replaced = was in landed or any(before.get(one, one) == was for one in later if one != name)
+        if name in identity and identity[name] == identity.get(column):
+            later = landed[landed.index(name) + 1 :]
+            replaced = was in landed or any(identity[one] == identity[name] for one in later if one != name)
         else:
             replaced = name in own
         if replaced:

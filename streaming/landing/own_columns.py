@@ -47,6 +47,11 @@ def own_names(options: TableOptions) -> tuple[str, ...]:
     return (*metadata, *soft_delete, *(name for name, _ in options.added))
 
 
+def is_own(source: str, options: TableOptions) -> bool:
+    """Whether a landed column, by what it is pinned as, is or has been one of the own columns."""
+    return source.rstrip(_MARK) in own_names(options)
+
+
 def own_source(name: str, names: Collection[str], options: TableOptions, pinned: PinnedSchema | None) -> str:
     """What an own column is pinned as.
 

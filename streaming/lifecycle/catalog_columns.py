@@ -9,7 +9,7 @@ Nothing moves in the mirror: a renamed column is a new one there, and the old on
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -63,30 +63,43 @@ def columns_now(columns: Columns, catalog: Mapping[int, str]) -> Columns:
     Args:
         catalog: the source's columns that exist, by number.
     """
-    numbers = [*columns.numbers, *[0] * (len(columns.sources) - len(columns.numbers))]
-    names = [catalog.get(number, name) if number else name for number, name in zip(numbers, columns.names, strict=True)]
     by_name = {name: number for number, name in catalog.items()}
-    for place, source in enumerate(columns.sources):
-        found = by_name.get(source)
-        # A column that is gone, and is there again by its name, is the later one from now on.
-        if found is not None and found not in numbers and numbers[place] not in catalog:
-            numbers[place], names[place] = found, source
-    return Columns(columns.sources, tuple(names), tuple(numbers))
+    unknown = [0] * (len(columns.sources) - len(columns.numbers))
+    known = zip(columns.sources, [*columns.numbers, *unknown], strict=True)
+    numbers = [number or by_name.get(source, 0) for source, number in known]
+    while (place := _made_anew(columns.sources, numbers, by_name)) is not None:
+        # The later column of the name is the landed one from now on.
+        numbers[place] = by_name[columns.sources[place]]
+    named = zip(columns.names, numbers, strict=True)
+    return Columns(columns.sources, tuple(catalog.get(number, name) for name, number in named), tuple(numbers))
+
+
+def _made_anew(sources: Sequence[str], numbers: Sequence[int], by_name: Mapping[str, int]) -> int | None:
+    """The first landed column whose name a column has that has landed under no name; None for none."""
+    of_name = (by_name.get(source) for source in sources)
+    return next((place for place, number in enumerate(of_name) if number and number not in numbers), None)
 
 
 def replaced_columns(before: Columns | None, after: Columns) -> dict[str, str]:
-    """As :func:`streaming.driver.renamed_columns.replaced_by`, of what one look has found new.
+    """As :func:`streaming.driver.renamed_columns.replaced_by`, of what one look has found new; empty for a new column.
 
-    A landed column without a number may have landed by the rename itself, so only others have values of their own.
+    A landed column that has not been looked for may have landed by the rename itself, so only others have values of
+    their own.
     """
     if before is None:
         return {}
-    numbered = {source for source, number in zip(before.sources, before.numbers, strict=False) if number}
-    return replaced_by(_names(before), _names(after), before.sources, numbered)
+    numbered = {source: number for source, number in zip(before.sources, before.numbers, strict=False) if number}
+    numbers = dict(zip(after.sources, after.numbers, strict=True))
+    anew = {source: numbers[source] for source, number in numbered.items() if numbers[source] != number}
+    former = {number: name for number, name in zip(before.numbers, before.names, strict=False) if number}
+    identity = {source: numbered.get(source, source) for source in before.sources}
+    found = replaced_by(_names(before, anew), _names(after, anew), before.sources, numbered, identity)
+    return found | {source: former.get(number, "") for source, number in anew.items()}
 
 
-def _names(columns: Columns) -> dict[str, str]:
-    return {source: name for source, name in zip(columns.sources, columns.names, strict=True) if source != name}
+def _names(columns: Columns, without: Collection[str] = ()) -> dict[str, str]:
+    named = zip(columns.sources, columns.names, strict=True)
+    return {source: name for source, name in named if source != name and source not in without}
 
 
 def with_columns(table: TableState, columns: Columns) -> TableState:

@@ -180,14 +180,16 @@ class RenamedColumns(msgspec.Struct, frozen=True):
     """The columns that the source has renamed since this generation began: its schema-change topic or catalog tells.
 
     Attributes:
-        epoch, position: of the latest rename in the source's log, the position as two hexadecimal words; what is sent
-            again lies up to there. 0 and empty where the catalog has shown it.
+        epoch, position: of the latest change of columns in the source's log, the position as two hexadecimal words;
+            what is sent again lies up to there. 0 and empty where the catalog has shown it.
         columns: the name that each has by now, by the one under which rows have landed.
+        absent: names under which rows have landed, and that no column had behind that change (schema-change topic).
     """
 
     epoch: int
     position: str
     columns: dict[str, str]
+    absent: tuple[str, ...] = ()
 
 
 class TableState(msgspec.Struct, frozen=True):

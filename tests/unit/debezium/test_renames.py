@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from connectors.debezium.renames import Named, Renames, may_rename, renames_in
+from connectors.debezium.renames import Named, Renames, may_make_anew, may_rename, renames_in
 
 A, B = Named(None, "a"), Named(None, "b")
 
@@ -36,6 +36,11 @@ A, B = Named(None, "a"), Named(None, "b")
         ("ALTER TABLE a CHANGE x x bigint", Renames(A, None, ())),
         ("ALTER TABLE a RENAME INDEX x TO y", Renames(A, None, ())),
         ("ALTER TABLE a RENAME TO a", Renames(A, None, ())),
+        ("ALTER TABLE a DROP COLUMN x, ADD COLUMN x int NOT NULL DEFAULT 0 AFTER q", Renames(A, None, (), ("x",))),
+        ("ALTER TABLE a ADD `x y` enum('a'), ADD z int, DROP IF EXISTS `X Y`", Renames(A, None, (), ("x y",))),
+        ("ALTER TABLE a CHANGE x y int, ADD x int", Renames(A, None, (("x", "y"),), ("x",))),
+        ("ALTER TABLE a RENAME COLUMN x TO y, DROP z, ADD x int", Renames(A, None, (("x", "y"),), ("x",))),
+        ("ALTER TABLE a MODIFY x int, ADD x2 int, DROP y, DROP INDEX x2", Renames(A, None, ())),
     ],
 )
 def test_what_a_statement_renames(statement: str, renames: Renames) -> None:
@@ -55,6 +60,8 @@ def test_what_a_statement_renames(statement: str, renames: Renames) -> None:
         "ALTER TABLE a RENAME TO b, RENAME TO c",
         "ALTER TABLE a RENAME COLUMN x TO y, ADD PARTITION (PARTITION p VALUES LESS THAN (5))",
         "ALTER TABLE a CHANGE x y int; DROP TABLE a",
+        "ALTER TABLE a DROP SYSTEM VERSIONING, CHANGE x y int",
+        "ALTER TABLE a DROP x, ADD (x int)",
         "ALTER TABLE a RENAME COLUMN " + "(" * 5_000,
         "ALTER TABLE a CHANGE x y int COMMENT '" + "z" * 100_000 + "'",
         "RENAME TABLE 'a",
@@ -73,3 +80,10 @@ def test_only_two_words_can_rename_anything() -> None:
     assert may_rename("alter table t\nrename to x")
     assert may_rename("ALTER TABLE t CHANGE a b int")
     assert not may_rename("ALTER TABLE exchange ADD COLUMN renamed int")
+
+
+@pytest.mark.parametrize("word", ["drop", "CHANGE", "Rename"])
+def test_a_column_is_made_anew_by_two_words(word: str) -> None:
+    assert may_make_anew(f"alter table a {word} x y, add x int")
+    assert not may_make_anew(f"ALTER TABLE a {word} x y, MODIFY x int")
+    assert not may_make_anew(f"ALTER TABLE a{word} ADD x int")

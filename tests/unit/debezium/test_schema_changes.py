@@ -97,6 +97,16 @@ class TestRenames:
             (TableChangeKind.ALTER, "shop.orders", None, (("name", "title"), ("a", "b")), False)
         ]
 
+    def test_columns_are_made_anew_where_debezium_knows_them(self) -> None:
+        def told(columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
+            statement = "ALTER TABLE orders DROP a, ADD a int, DROP b"
+            altered = {"type": "ALTER", "id": '"shop"."orders"', "table": {"columns": [{"name": c} for c in columns]}}
+            changes = read_table_changes(value(altered, ddl=statement), "auto")
+            return [(change.anew, change.present, change.unread) for change in changes]
+
+        assert told(("id", "a")) == [(("a",), ("a", "id"), False)]
+        assert told(("id",)) == [((), ("id",), False)]
+
     def test_a_statement_of_other_connectors_is_not_read(self) -> None:
         found = read_table_changes(
             value({"type": "ALTER", "id": '"S"."NEW"'}, ddl="ALTER TABLE OLD RENAME TO NEW"), "oracle"

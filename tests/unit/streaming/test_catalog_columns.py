@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, Relation, RenamedColumns
+from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, Relation, RenamedColumns, TableStatus
 from streaming.demo.columns import Column, Kind
-from streaming.lifecycle.catalog_columns import Columns, columns_now, columns_of
+from streaming.lifecycle.catalog_columns import Columns, columns_now, columns_of, replaced_columns
 from streaming.lifecycle.catalog_look import Columned, Gone, Look, Mirrored, Replaced, Seen, look
 from streaming.lifecycle.catalog_watch import COLUMNS_SECONDS
 from streaming.lifecycle.generations import from_kafka
@@ -34,10 +35,13 @@ def columns(*numbers: int, names: tuple[str, ...] = LANDED) -> Columns:
     [
         pytest.param(columns(), {1: "id", 2: "name"}, columns(1, 2, 0), id="numbers are known by the names"),
         pytest.param(
-            columns(1, 2, 0), {1: "id", 2: "title"}, columns(1, 2, 0, names=("id", "title", "title")), id="renamed"
+            columns(1, 2, 0), {1: "id", 2: "title"}, columns(1, 2, 2, names=("id", "title", "title")), id="renamed"
         ),
         pytest.param(
-            columns(1, 2, 0, names=("id", "title", "title")), {1: "id", 2: "name"}, columns(1, 2, 0), id="named back"
+            columns(1, 2, 2, names=("id", "title", "title")),
+            {1: "id", 2: "name"},
+            columns(1, 2, 2, names=("id", "name", "name")),
+            id="named back",
         ),
         pytest.param(
             columns(1, 2, 3),
@@ -48,14 +52,20 @@ def columns(*numbers: int, names: tuple[str, ...] = LANDED) -> Columns:
         pytest.param(
             columns(1, 2, 0),
             {1: "id", 2: "title", 3: "name"},
-            columns(1, 2, 0, names=("id", "title", "title")),
+            columns(1, 3, 2),
             id="another one has got its name",
+        ),
+        pytest.param(
+            columns(1, 2, 3),
+            {1: "id", 2: "title", 4: "name"},
+            columns(1, 4, 2),
+            id="a new one has its name, and it that of one that is gone",
         ),
         pytest.param(columns(1, 2, 0), {1: "id"}, columns(1, 2, 0), id="dropped"),
         pytest.param(columns(1, 2, 0), {1: "id", 3: "title"}, columns(1, 2, 3), id="dropped, and one more: no rename"),
         pytest.param(columns(1, 2, 0), {1: "id", 3: "name"}, columns(1, 3, 0), id="dropped and made again"),
         pytest.param(
-            columns(1, 2, 0, names=("id", "title", "title")),
+            columns(1, 2, 2, names=("id", "title", "title")),
             {1: "id", 3: "title"},
             columns(1, 2, 3, names=("id", "title", "title")),
             id="dropped, and another one has the name that it had",
@@ -174,7 +184,7 @@ class TestRecorded:
         titled = replace(ORDERS, columns=(*ORDERS.columns, Column("title", Kind.TEXT)))
         shop.plain.receive(titled.create({**row(2), "title": "t"}, Position(20, 30)))
         shop.look(self.found(shop, {1: "id", 2: "title"}))
-        assert (shop.stop(), shop.state().column_numbers) == (None, (1, 2, 0))
+        assert (shop.stop(), shop.state().column_numbers) == (None, (1, 2, 2))
         shop.look(self.found(shop, {1: "id", 2: "label"}))
         shop.look(self.found(shop, {1: "id", 2: "title"}))
         assert shop.stop() is None
@@ -188,6 +198,73 @@ class TestRecorded:
         shop.look(self.found(shop, {1: "id", 2: "title"}))
         shop.look(self.found(shop, {1: "id", 2: "name"}))
         assert (shop.stop(), shop.state().renamed_columns) == (None, RenamedColumns(0, "", {}))
+
+    @pytest.mark.parametrize(
+        ("policies", "stop"),
+        [
+            ({}, ("column_replaced", None)),
+            ({"on_truncate": OnTruncate.REBUILD}, ("column_replaced", RebuildKind.SNAPSHOT)),
+            ({"on_truncate": OnTruncate.IGNORE}, None),
+        ],
+    )
+    @pytest.mark.parametrize("old", [{}, {2: "title"}])
+    def test_a_table_stops_whose_landed_column_was_made_anew(
+        self,
+        tmp_path: Path,
+        old: dict[int, str],
+        policies: dict[str, OnTruncate],
+        stop: tuple[str, RebuildKind | None] | None,
+    ) -> None:
+        shop = Shop(tmp_path, **policies)
+        shop.look(self.found(shop, {1: "id", 2: "name"}))
+        shop.look(self.found(shop, {1: "id", **old, 3: "name"}))
+        parked = shop.state().parked
+        assert (shop.stop(), shop.state().column_numbers) == (stop, (1, 3))
+        assert parked is None or parked.message == (
+            "the source has given columns names under which other columns' values have landed: name (a new column); "
+            "rows that have not changed since show those"
+        )
+        # A person lets it go on: it is told no second time.
+        shop.set(status=TableStatus.STREAMING, parked=None)
+        shop.look(self.found(shop, {1: "id", **old, 3: "name"}))
+        assert shop.stop() is None
+
+    def test_a_column_that_was_not_known_to_have_landed_is_none_that_was_made_anew(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.look(self.found(shop, {1: "id"}))
+        shop.look(self.found(shop, {1: "id", 7: "name"}))
+        assert (shop.stop(), shop.state().column_numbers) == (None, (1, 7))
+
+    def test_a_column_made_anew_under_a_name_that_another_one_was_given_replaces_that_ones_values(
+        self, tmp_path: Path
+    ) -> None:
+        shop = Shop(tmp_path)
+        titled = replace(ORDERS, columns=(*ORDERS.columns, Column("title", Kind.TEXT)))
+        shop.look(self.found(shop, {1: "id", 2: "name"}))
+        shop.plain.receive(titled.create({**row(2), "title": "t"}, Position(20, 30)))
+        shop.look(self.found(shop, {1: "id", 2: "title"}))
+        shop.look(self.found(shop, {1: "id", 3: "title"}))
+        parked = shop.state().parked
+        assert parked is not None
+        assert "have landed: title (a new column); " in parked.message
+
+    def test_each_of_the_names_that_were_passed_on_is_told(self) -> None:
+        before = columns(1, 2, 3)
+        after = columns_now(before, {1: "id", 2: "title", 4: "name"})
+        assert replaced_columns(before, after) == {"name": "", "title": "name"}
+
+    def test_a_name_that_two_columns_had_one_after_the_other_makes_them_no_one_column(self) -> None:
+        before = columns(1, 2, 3, names=("id", "label", "label"))
+        after = columns_now(before, {1: "id", 2: "title"})
+        assert replaced_columns(before, after) == {"title": "label"}
+
+    def test_a_table_that_has_its_name_back_stops_for_that(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path)
+        shop.look(self.found(shop, {1: "id", 2: "name"}))
+        shop.set(relation=msgspec.structs.replace(FIRST, renamed="public.later"))
+        found = self.found(shop, {1: "id", 3: "name"})
+        shop.look(Seen(found.mirrored, FIRST, found.columns, END))
+        assert (shop.stop(), shop.state().column_numbers) == (("recreated", None), (1, 3))
 
     def test_another_table_has_numbers_of_its_own(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path)
