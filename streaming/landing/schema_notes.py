@@ -72,7 +72,10 @@ def schema_notes(
             f"their value in {_names(lost)}; `cdc-bridge resync CONFIG TABLE` fills {_names(added)}"
         )
     if back:
-        notes.append(f"{_names(back)} is back in the rows")
+        notes.append(
+            f"{_names(back)} is back in the rows: if it was dropped and made again, rows that have not changed since "
+            "show the old values; `cdc-bridge resync CONFIG TABLE` mends them"
+        )
     return SchemaNotes(tuple(notes), now)
 
 

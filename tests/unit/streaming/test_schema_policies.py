@@ -207,7 +207,11 @@ class TestNotes:
             state=still.state,
             batch_plan=following(still, following(gone, first)),
         )
-        assert (back.notes, back.state.gone) == (("doc is back in the rows",), ())
+        assert back.notes == (
+            "doc is back in the rows: if it was dropped and made again, rows that have not changed since show the old "
+            "values; `cdc-bridge resync CONFIG TABLE` mends them",
+        )
+        assert back.state.gone == ()
 
     def test_a_rename_is_told_as_what_it_may_be_and_moves_nothing(self, tmp_path: Path) -> None:
         renamed = changed(
