@@ -225,7 +225,7 @@ class CatalogWatch:
             )
         state = ledger.commit(Draft(tables=tables))
         stops = new_stops(before, state)
-        if notes:
+        if notes or stops:
             self._on_batch(
                 BatchReport(
                     state.version,

@@ -23,9 +23,9 @@ GONE = ("removed", "removed_drop", "made_again", "made_again_ignore", "made_agai
 """Tables that are gone for a while."""
 SWAPPED = ("swapped", "swapped_rebuild")
 """Tables that are dropped and made again in one transaction."""
-COLUMNS = ("column_renamed", "columns_swapped")
-"""Tables whose columns get other names."""
-TABLES = (*GONE, *SWAPPED, *COLUMNS, "renamed", "untouched")
+COLUMNS = ("column_renamed", "columns_swapped", "column_made_anew", "column_made_anew_beside")
+"""Tables whose columns get other names, or are others under the same one."""
+TABLES = (*GONE, *SWAPPED, *COLUMNS, "renamed", "renamed_back", "untouched")
 POLICIES = {
     "removed_drop": {"on_drop": "drop"},
     "made_again_ignore": {"on_truncate": "ignore"},
@@ -86,6 +86,14 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
         found = state(table).parked
         return None if found is None else found.reason
 
+    def message(table: str) -> str:
+        found = state(table).parked
+        return "" if found is None else found.message
+
+    def away(table: str) -> str:
+        found = state(table).relation
+        return "" if found is None else found.renamed
+
     def known(count: int) -> bool:
         tables = made.ledger.tables.values()
         return sum(table.relation is not None for table in tables) == count
@@ -99,8 +107,7 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
         return (found.generation, found.sequence, found.parked) == (2, 0, None)
 
     def renamed() -> bool:
-        found = state("renamed").relation
-        return found is not None and found.renamed == "public.has_a_new_name"
+        return away("renamed") == "public.has_a_new_name"
 
     def begun_anew(table: str) -> bool:
         found = state(table)
@@ -162,6 +169,22 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
         )
         wait(lambda: parked("columns_swapped") == "column_replaced", "columns_swapped parks")
         assert called("columns_swapped") == {"id": "name", "name": "id"}
+        db.execute("ALTER TABLE column_made_anew DROP COLUMN name")
+        db.execute("ALTER TABLE column_made_anew ADD COLUMN name text")
+        db.execute("ALTER TABLE column_made_anew_beside RENAME COLUMN name TO former")
+        db.execute("ALTER TABLE column_made_anew_beside ADD COLUMN name text DEFAULT 'b'")
+        for table in ("column_made_anew", "column_made_anew_beside"):
+            wait(lambda table=table: parked(table) == "column_replaced", f"{table} parks")
+            assert "name (a new column)" in message(table)
+            assert state(table).column_numbers == (1, 3)
+
+        db.execute("ALTER TABLE renamed_back RENAME TO away")
+        wait(lambda: away("renamed_back") == "public.away", "the other name is known")
+        db.execute("UPDATE away SET name = 'new'")
+        wait(lambda: "public.away" in made.ledger.tables, "the row that changed under it has landed there")
+        db.execute("ALTER TABLE away RENAME TO renamed_back")
+        wait(lambda: parked("renamed_back") == "recreated", "renamed_back parks")
+        assert rows("renamed_back") == [OLD]
 
         db.execute(f"ALTER ROLE {reader} NOLOGIN")
         wait(lambda: told("cannot be looked into") == 1, "the log says that nobody is let in")
@@ -199,5 +222,8 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
             ),
             "public.renamed: renamed to public.has_a_new_name at the source: its mirror stays as it is and gets no "
             "more changes",
+            "public.renamed_back: renamed to public.away at the source: its mirror stays as it is and gets no more "
+            "changes",
+            "public.renamed_back: has its name at the source again",
         ]
     )

@@ -34,6 +34,17 @@ MOVED, OPEN = "moved", "open_ended"
 """Tables that go to another database: by statements that name theirs, and that do not."""
 COLUMNS = {"changed": {"name": "title"}, "relabelled": {"name": "label", "other": "remark"}}
 
+ANEW = {
+    "anew_by_two": ("DROP COLUMN name", "ADD COLUMN name varchar(9)"),
+    "anew_at_once": ("DROP COLUMN name, ADD COLUMN name varchar(9) DEFAULT 'd' AFTER id",),
+    "anew_beside": ("CHANGE name title varchar(9), ADD name varchar(9)",),
+    "anew_later": ("RENAME COLUMN name TO title", "ADD COLUMN (name varchar(9))"),
+}
+"""Tables of which a column is made anew under a landed name, and by what."""
+TO_AND_FRO = "to_and_fro"
+"""A table of which a column is renamed and back, and dropped and added before anything lands."""
+TABLES = (*GONE, *SWAPPED, COPIED, MOVED, OPEN, *COLUMNS, *ANEW, TO_AND_FRO)
+
 
 def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
@@ -52,7 +63,7 @@ def test_renames_are_recognised_and_nothing_lands_on_another_tables_rows(
     def insert(table: str, key: int) -> None:
         db.execute(f"INSERT INTO {quoted(table)} VALUES ({key}, 'a', 'b')")
 
-    for table in (*GONE, *SWAPPED, COPIED, MOVED, OPEN, *COLUMNS):
+    for table in TABLES:
         db.execute(f"CREATE TABLE {quoted(table)} (id int PRIMARY KEY, name varchar(9), other varchar(9))")
         insert(table, 1)
     connector = rig.connect(db, converter=converter, **{"database.include.list": f"{db.name},{second.name}"})
@@ -75,7 +86,7 @@ def test_renames_are_recognised_and_nothing_lands_on_another_tables_rows(
         return name in made.ledger.tables and any(line["id"] == key for line in made.rows(name))
 
     with running(made) as reports:
-        for table in (*GONE, *SWAPPED, COPIED, MOVED, OPEN, *COLUMNS):
+        for table in TABLES:
             wait(partial(live.landed, table, 1), f"the snapshot of {table} lands")
         before = len(reports)
         db.execute("RENAME TABLE by_rename TO renamed_1")
@@ -91,6 +102,13 @@ def test_renames_are_recognised_and_nothing_lands_on_another_tables_rows(
         db.execute(f"RENAME TABLE {OPEN} TO {second.name}.{OPEN}")
         db.execute("ALTER TABLE changed CHANGE COLUMN name title varchar(20)")
         db.execute("ALTER TABLE relabelled RENAME COLUMN name TO label, CHANGE other remark varchar(30)")
+        for table, statements in ANEW.items():
+            for statement in statements:
+                db.execute(f"ALTER TABLE {table} {statement}")
+        text = "varchar(9)"
+        for statement in (f"CHANGE name title {text}", f"CHANGE title name {text}", "ADD z int", "DROP z", "ADD z int"):
+            db.execute(f"ALTER TABLE {TO_AND_FRO} {statement}")
+        db.execute(f"INSERT INTO {TO_AND_FRO} (id, name, other) VALUES (2, 'a', 'b')")
         for new in GONE.values():
             db.execute(f"UPDATE {quoted(new)} SET other = 'c'")
         for table in (*SWAPPED, COPIED, *COLUMNS):
@@ -103,6 +121,9 @@ def test_renames_are_recognised_and_nothing_lands_on_another_tables_rows(
             wait(partial(reached, table, 2), f"the row behind the rename in {table} lands")
         for table in (*SWAPPED, COPIED):
             wait(lambda table=table: live.parked(table) == "recreated", f"{table} stops")
+        for table in ANEW:
+            wait(lambda table=table: live.parked(table) == "column_replaced", f"{table} stops without an event")
+        wait(partial(reached, TO_AND_FRO, 2), "the row behind the statements lands")
         db.execute("CREATE TABLE by_rename (id int PRIMARY KEY, name varchar(9), other varchar(9))")
         insert("by_rename", 7)
         wait(lambda: live.parked("by_rename") == "recreated", "a later table of the old name is told apart")
@@ -115,6 +136,11 @@ def test_renames_are_recognised_and_nothing_lands_on_another_tables_rows(
     assert reported[f"{db.name}.{MOVED}"].renamed == f"{second.name}.{MOVED}"
     assert (reported[f"{db.name}.{OPEN}"].renamed, live.parked(OPEN)) == ("", None), "nobody can tell its database"
     assert all(live.rows(table) == [row(1)] for table in (*SWAPPED, COPIED))
+    for table in ANEW:
+        found = state(table).parked
+        assert found is not None
+        assert "name (a new column)" in found.message
+    assert (live.parked(TO_AND_FRO), len(live.rows(TO_AND_FRO))) == (None, 2)
     assert {table: reported[f"{db.name}.{table}"].renamed_columns for table in COLUMNS} == COLUMNS
     assert live.rows("changed") == [{**row(1), "title": None}, {"id": 2, "name": None, "title": "a", "other": "b"}]
     notes = [note for report in reports[before:] for note in report.notes]

@@ -220,6 +220,7 @@ class TestRecorded:
         shop.look(self.found(shop, {1: "id", **old, 3: "name"}))
         parked = shop.state().parked
         assert (shop.stop(), shop.state().column_numbers) == (stop, (1, 3))
+        assert [report.parked for report in shop.reports if report.parked] == ([(NAME,)] if stop else [])
         assert parked is None or parked.message == (
             "the source has given columns names under which other columns' values have landed: name (a new column); "
             "rows that have not changed since show those"
