@@ -94,6 +94,10 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
         found = state(table).relation
         return "" if found is None else found.renamed
 
+    def seen_away() -> bool:
+        found = made.ledger.tables.get("public.away")
+        return found is not None and found.relation is not None
+
     def known(count: int) -> bool:
         tables = made.ledger.tables.values()
         return sum(table.relation is not None for table in tables) == count
@@ -181,7 +185,7 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
         db.execute("ALTER TABLE renamed_back RENAME TO away")
         wait(lambda: away("renamed_back") == "public.away", "the other name is known")
         db.execute("UPDATE away SET name = 'new'")
-        wait(lambda: "public.away" in made.ledger.tables, "the row that changed under it has landed there")
+        wait(seen_away, "the row that changed under it has landed there, and that table's OID is known")
         db.execute("ALTER TABLE away RENAME TO renamed_back")
         wait(lambda: parked("renamed_back") == "recreated", "renamed_back parks")
         assert rows("renamed_back") == [OLD]
@@ -225,5 +229,7 @@ def test_what_becomes_of_postgresqls_tables_is_seen_while_the_bridge_runs(
             "public.renamed_back: renamed to public.away at the source: its mirror stays as it is and gets no more "
             "changes",
             "public.renamed_back: has its name at the source again",
+            "public.away: renamed to public.renamed_back at the source: its mirror stays as it is and gets no more "
+            "changes",
         ]
     )
