@@ -78,7 +78,7 @@ release-check: $(INSTALLED) ## Say what is missing before this commit can be tag
 release-test: $(INSTALLED) ## Install the wheel into an empty environment and run the demo there (fetches pyspark: 3 minutes)
 	$(BIN)/python -m pytest tests/release/in_an_empty_environment.py -v
 
-image-test: $(INSTALLED) ## Build the image and run it with a Kafka in containers (needs Docker)
+image-test: $(INSTALLED) install-helm ## Build the image and run it with a Kafka in containers (needs Docker)
 	$(BIN)/python -m pytest tests/image -v
 
 chart-apiserver-test: $(INSTALLED) install-helm ## Install the chart into a real kube-apiserver, built first: 20 minutes, once
