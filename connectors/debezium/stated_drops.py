@@ -17,8 +17,11 @@ from connectors.debezium.schema import SourceTable
 from connectors.debezium.table_change import TableChange, TableChangeKind
 
 _MAY_DROP = re.compile(
-    r"\A(?:\s|/\*.*?\*/)*(?:drop\s+(?:database|schema)|create\s+or\s+replace\s+table)\b", re.IGNORECASE | re.DOTALL
+    r"\A(?:\s|/\*.*?\*/|(?:--\s|#)[^\n]*\n)*(?:drop\s+(?:database|schema)|create\s+or\s+replace\s+table)\b",
+    re.IGNORECASE | re.DOTALL,
 )
+_CONDITIONAL = re.compile(r"\A\s*/\*M?!\d*(.*?)\*/", re.DOTALL)
+"""A statement as dumps have it: only servers from some version on read what stands in such a comment, as this one."""
 _REPLACE = ("CREATE", "OR", "REPLACE", "TABLE")
 _QUOTED = ("IDENTIFIER", "STRING")
 
@@ -68,6 +71,7 @@ def stated_drops(
 
 def drop_in(statement: str) -> StatedDrop | None:
     """What the statement drops; None for any other one, and for one whose head cannot be read."""
+    statement = _CONDITIONAL.sub(r"\1", statement, count=1)
     if _MAY_DROP.match(statement) is None:
         return None
     words = _words(statement)

@@ -21,7 +21,7 @@ from streaming.driver.dropping import with_replaced_columns
 from streaming.driver.source_changes import changes_by_source
 from streaming.landing.own_columns import is_own
 from streaming.landing.restarted_log import before_load, told_already
-from streaming.landing.source_drop import landed_behind, position_text, reached
+from streaming.landing.source_drop import LEAVES, has_positions, landed_behind, position_text, reached
 from streaming.plan import JobOptions, TableOptions
 from streaming.task.results import Results
 
@@ -72,21 +72,26 @@ def _after(
         return known, {}
     landed = _landed(table, schemas)
     epoch = reached(table)[0]
+    left = table.dropped is not None and not table.dropped.back
     replaced: dict[str, str] = {}
     for change in changes:
         position = position_text(change)
         sent_again = known is not None and told_already(known, epoch, position, change.source_ms)
-        if sent_again or before_load(table, position, change.source_ms):
+        if sent_again or before_load(earlier or table, position, change.source_ms):
             continue
+        if change.kind is TableChangeKind.CREATE and not left:
+            # CREATE TABLE IF NOT EXISTS: Debezium tells it of a table that is there, too.
+            continue
+        left = change.kind in LEAVES
         if _is_of_another_table(change):
             if known is not None:
                 known = RenamedColumns(epoch, position, {}, source_ms=change.source_ms)
             replaced = {}
             continue
-        before, absent = ({}, ()) if known is None else (known.columns, known.absent)
+        before, absent = ({}, ()) if known is None else (known.columns, _gone(known))
         columns = renamed(before, change.columns, landed)
         # Once rows from behind the change have landed, a column of the new name may be there by them.
-        told_first = earlier is not None and not landed_behind(earlier, epoch, position, change.source_ms)
+        told_first = earlier is not None and _told_first(earlier, epoch, position, change.source_ms)
         own = _landed(earlier, earlier_schemas) if earlier is not None and told_first else ()
         own = tuple(name for name in own if not is_own(name, options))
         called = {name: before.get(name, name) for name in landed}
@@ -98,6 +103,24 @@ def _after(
         if columns or absent or anew or known is not None:
             known = RenamedColumns(epoch, position, columns, absent, change.source_ms)
     return known, replaced
+
+
+def _told_first(table: TableState, epoch: int, position: str, source_ms: int) -> bool:
+    """Whether the change is told before rows from behind it have landed, as far as that can be known.
+
+    In a later epoch a change may be sent again with positions that count as new ones, so its time has to be new, too.
+    """
+    if not has_positions(table) and not table.loaded:
+        return False
+    if epoch and 0 < source_ms < table.source_ms:
+        return False
+    return not landed_behind(table, epoch, position, source_ms)
+
+
+def _gone(known: RenamedColumns) -> tuple[str, ...]:
+    """The landed names that no column has by now."""
+    left = [name for name in known.columns if name not in known.columns.values()]
+    return tuple(dict.fromkeys([*known.absent, *left]))
 
 
 def _is_of_another_table(change: TableChange) -> bool:

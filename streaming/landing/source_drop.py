@@ -30,7 +30,7 @@ from streaming.sources import source_of, source_text
 
 TAKEN_REMEDY = "`cdc-bridge resync CONFIG TABLE`; or, if the rows may stay, `cdc-bridge resume CONFIG TABLE`"
 
-_LEAVES = (TableChangeKind.DROP, TableChangeKind.RENAME)
+LEAVES = (TableChangeKind.DROP, TableChangeKind.RENAME)
 """Changes behind which nobody has the table's name."""
 
 NOWHERE = (0, 0, 0)
@@ -46,7 +46,7 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
     """
     changes = list(changes)
     epoch = reached(table)[0]
-    left = [change for change in changes if change.kind in _LEAVES and any(change.position)]
+    left = [change for change in changes if change.kind in LEAVES and any(change.position)]
     taken = [change for change in changes if _takes(change, table)]
     if not left and not taken:
         return None
@@ -74,20 +74,15 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
 def _renamed_to(table: TableState, changes: Iterable[TableChange]) -> str:
     """The name for which the table has left its own, if it was not dropped under that.
 
-    A ``DROP TABLE IF EXISTS`` or ``DROP DATABASE`` behind a rename drops nothing of the name, unless another table has
-    been made of it.
+    A drop behind a rename is of no table, or of another one that was made of the name; what landed before stays. Once
+    rows of that one have landed, too, it is theirs.
     """
     known = table.dropped
     unreturned = known is not None and not known.back and known.generation == table.generation
     renamed = known.renamed if known is not None and unreturned else ""
-    had = False
     for change in changes:
         if change.kind is TableChangeKind.RENAME:
-            renamed, had = other_name(change), False
-        elif change.kind is TableChangeKind.DROP:
-            renamed, had = "" if had else renamed, False
-        else:
-            had = had or change.kind is TableChangeKind.CREATE or change.other is not None
+            renamed = other_name(change)
     return renamed
 
 

@@ -130,6 +130,13 @@ def in_log(record: Record, file: int, days: int) -> Record:
     return replace(record, value=_json(value))
 
 
+def unplaced(record: Record) -> Record:
+    """The record without its position in the log, as flattened events may come."""
+    value = json.loads(record.value or b"")
+    value["payload"]["source"] |= {"file": None, "pos": None}
+    return replace(record, value=_json(value))
+
+
 _SOURCE_FIELDS = [
     {"type": "string", "optional": True, "field": name}
     for name in ("connector", "name", "snapshot", "db", "table", "file")

@@ -34,7 +34,15 @@ def test_a_drop_has_its_place_time_and_statement() -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    ["DROP DATABASE `shop`", "drop   schema shop", "DROP DATABASE IF EXISTS shop;", "/* why */ DROP SCHEMA Shop -- so"],
+    [
+        "DROP DATABASE `shop`",
+        "drop   schema shop",
+        "DROP DATABASE IF EXISTS shop;",
+        "/* why */ DROP SCHEMA Shop -- so",
+        "-- why\n# and how\nDROP SCHEMA Shop",
+        "/*!40000 DROP DATABASE IF EXISTS `shop`*/",
+        "/*M!100100 DROP DATABASE shop */ ;",
+    ],
 )
 def test_a_database_is_dropped_by_its_statement_alone(statement: str) -> None:
     assert changes(statement) == [(TableChangeKind.DROP_DATABASE, SourceTable("shop", None, ""))]

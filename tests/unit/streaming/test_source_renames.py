@@ -14,10 +14,11 @@ from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Dropped, RebuildKind, Relation, RenamedColumns, TableStatus
 from streaming.demo.workload import Record
 from streaming.driver.renamed_columns import renamed
+from streaming.landing.source_drop import has_positions, reached
 from streaming.policies import OnDrop, OnTruncate, TableMode
 from streaming.reporting.status import TableReport, status_of
 from streaming.reporting.status_view import Status, show_status
-from tests.support.mariadb_events import MariaTable, ddl
+from tests.support.mariadb_events import MariaTable, ddl, in_log, unplaced
 from tests.unit.streaming.maria_shop import CUSTOMERS, ORDERS, TABLE, Shop, drop_orders, row
 
 NEW = MariaTable("renamed")
@@ -570,6 +571,51 @@ class TestMadeAnew:
         assert self.reason(shop) == "recreated"
         shop.land(self.alter(50, "ADD z int", "id", "name", "z"))
         assert self.reason(shop) == "recreated"
+
+    def test_a_long_repeat_in_which_columns_were_added_stops_nothing(self, tmp_path: Path) -> None:
+        """A thousand events below the furthest one open an epoch, in which every position counts as new."""
+        added = [self.alter(20, "ADD x text", *"ix"), self.alter(30, "ADD y text", *"ixy")]
+        wide = MariaTable(columns=(("i", "bigint!"), ("x", "text"), ("y", "text")))
+        shop = Shop(tmp_path)
+        shop.land(MariaTable(columns=(("i", "bigint!"),)).read({"i": 1}, 5))
+        shop.land(*added, wide.create({"i": 2, "x": "x", "y": "y"}, 9_999))
+        shop.land(*added, *(wide.create({"i": key, "x": "x", "y": "y"}, 40 + key) for key in range(1_100)))
+        assert (shop.stop(), reached(shop.state())[0]) == (None, 1)
+
+    def test_columns_of_a_table_whose_events_have_no_positions_may_be_there_before_they_are_told(
+        self, tmp_path: Path
+    ) -> None:
+        wide = MariaTable(columns=(("i", "bigint!"), ("x", "text"), ("y", "text")))
+        shop = Shop(tmp_path)
+        shop.land(unplaced(wide.create({"i": 2, "x": "x", "y": "y"}, 9)))
+        shop.land(self.alter(20, "ADD x text", *"ix"), self.alter(30, "ADD y text", *"ixy"))
+        assert (has_positions(shop.state()), shop.stop()) == (False, None)
+
+    def test_a_log_that_begins_anew_is_known_by_what_had_landed_before_its_first_rows(self, tmp_path: Path) -> None:
+        """Of a ledger that does not know when a snapshot loaded the table."""
+        shop = Shop(tmp_path)
+        shop.land(in_log(ORDERS.read(row(1), 5), 900, 0))
+        self.commit(shop, loaded_ms=0)
+        shop.land(in_log(self.alter(20, "DROP name", "id"), 3, 1), in_log(ORDERS.create(row(2), 40), 3, 1))
+        shop.land(in_log(self.alter(50, "ADD name text", "id", "name"), 3, 1))
+        assert self.reason(shop) == "column_replaced"
+
+    def test_a_copy_that_is_not_made_since_the_table_is_there_changes_nothing(self, tmp_path: Path) -> None:
+        shop = self.begun(tmp_path)
+        asked = "CREATE TABLE IF NOT EXISTS orders LIKE customers"
+        copied = ddl(asked, ("CREATE", "orders"), pos=22, columns=("id", "name"))
+        shop.land(self.alter(20, "DROP name", "id"), copied)
+        shop.land(self.alter(30, "ADD name text", "id", "name"))
+        assert self.reason(shop) == "column_replaced"
+
+    def test_a_name_that_was_renamed_away_by_a_ledger_of_before_is_nobody_s(self, tmp_path: Path) -> None:
+        shop = self.begun(tmp_path)
+        self.commit(shop, renamed_columns=RenamedColumns(0, TAKEN_PLACE, {"name": "title"}))
+        shop.land(self.alter(30, "ADD name text", "id", "name", "title"))
+        assert self.reason(shop) == "column_replaced"
+
+    def commit(self, shop: Shop, **changes: Any) -> None:
+        shop.job.ledger.commit(Draft(tables={TABLE: msgspec.structs.replace(shop.state(), **changes)}))
 
     def test_a_record_that_tells_no_columns_changes_nothing(self, tmp_path: Path) -> None:
         shop = self.begun(tmp_path)

@@ -120,8 +120,12 @@ class TestBehindARename:
         ]
 
     @pytest.mark.parametrize("drop", DROPS)
-    def test_unless_another_table_was_made_of_the_name(self, tmp_path: Path, drop: Record) -> None:
-        shop = Shop(tmp_path)
+    @pytest.mark.parametrize("apart", [True, False])
+    def test_so_it_is_where_another_table_was_made_of_the_name_and_told_nothing(
+        self, tmp_path: Path, drop: Record, apart: bool
+    ) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
         shop.land(ORDERS.read(row(1), 5))
-        told = shop.land(AWAY, MADE, drop)
-        assert (dropped(shop), told.notes[1].startswith("shop.orders: dropped at the source: ")) == ((20, ""), True)
+        for records in ((AWAY,), (MADE,), (drop,)) if apart else ((AWAY, MADE, drop),):
+            shop.land(*records)
+        assert (shop.stop(), shop.keys(), dropped(shop)) == (None, [1], (20, "shop.renamed"))
