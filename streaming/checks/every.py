@@ -61,7 +61,7 @@ def check_all(config: Path) -> Iterator[Check]:
 def _check_storages(settings: BridgeSettings) -> Generator[Check, None, tuple[LedgerState, frozenset[str]] | None]:
     """Both storages and the zone's owner; returns the ledger's state, and its tables with an unpublished file.
 
-    Returns None when the ledger or the zone cannot be read.
+    Returns None when the ledger or the zone cannot be read; a storage that nobody could ask is told of once.
     """
     places = {
         subject: replace(storage_location(settings, url), budget=SECONDS, read_timeout=SECONDS)
@@ -74,8 +74,10 @@ def _check_storages(settings: BridgeSettings) -> Generator[Check, None, tuple[Le
     except BridgeError as error:
         yield failed("storage", error)
         return None
-    yield from check_storage("landing zone", zone)
-    yield from check_storage("state", state)
+    zone_answers = yield from check_storage("landing zone", zone)
+    state_answers = yield from check_storage("state", state)
+    if not (zone_answers and state_answers):
+        return None
     try:
         head = patiently("ledger", lambda: head_state(state))
         waiting = patiently("ledger", lambda: unpublished(zone, head))
