@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,9 +90,21 @@ def test_waiting_is_said_and_ends(never: threading.Event, monkeypatch: pytest.Mo
     )
 
 
-def test_people_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_are_told_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, standard_error = os.openpty()
+    os.set_blocking(terminal, False)
+    with os.fdopen(terminal, "rb", buffering=0) as seen, os.fdopen(standard_error, "w") as stream:
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("TERM", "dumb")
+        patience.tell_people("waiting for [kafka]")
+        stream.flush()
+        assert seen.read(100) == b"waiting for [kafka]\r\n"
+
+
+def test_nobody_is_told_where_nobody_waits(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     patience.tell_people("waiting for [kafka]")
-    assert capsys.readouterr() == ("", "waiting for [kafka]\n")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_storage_that_does_not_answer_is_asked_once(never: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
