@@ -18,7 +18,7 @@ from streaming.checks.machine import check_checkpoint_folder, check_java
 from streaming.checks.patience import SECONDS, patiently
 from streaming.checks.records import check_records
 from streaming.checks.source import check_source
-from streaming.checks.storage import check_names, check_owner, check_storage
+from streaming.checks.storage import check_names, check_owner, check_state_place, check_storage
 from streaming.driver.checkpoint import Checkpoint
 from streaming.job_options import job_options, storage_location
 from streaming.kafka_options import kafka_config, registry_config
@@ -70,6 +70,7 @@ def _check_storages(settings: BridgeSettings) -> Generator[Check, None, tuple[Le
     try:
         for subject, location in places.items():
             yield from check_names(subject, location)
+        yield from check_state_place(*places.values())
         zone, state = (patiently("storage", partial(reading_storage, location)) for location in places.values())
     except BridgeError as error:
         yield failed("storage", error)

@@ -37,11 +37,11 @@ def check_names(subject: str, location: StorageLocation) -> Iterator[Check]:
     Raises:
         InvalidLocationError: a malformed URL.
     """
-    if location.scheme != "abfss":
+    if not _is_onelake(location):
         return
     root = adls_root(location)
     item = root.folder.partition("/")[0]
-    if not _ONELAKE.match(f"https://{location.url.rpartition('@')[2]}") or _GUID.fullmatch(item):
+    if _GUID.fullmatch(item):
         return
     yield warning(
         f"{subject} url",
@@ -49,6 +49,29 @@ def check_names(subject: str, location: StorageLocation) -> Iterator[Check]:
         "use both GUIDs, as in the item's address in the browser: names break when somebody renames workspace or item, "
         "and some tenants refuse them",
     )
+
+
+def check_state_place(zone: StorageLocation, state: StorageLocation) -> Iterator[Check]:
+    """A state in the mirrored database itself, as by default, lies where only Fabric should make anything.
+
+    Raises:
+        InvalidLocationError: a malformed URL.
+    """
+    if not (_is_onelake(zone) and _is_onelake(state)):
+        return
+    places = [(root.filesystem, root.folder.partition("/")[0]) for root in (adls_root(zone), adls_root(state))]
+    if places[0] == places[1]:
+        yield warning(
+            "state url",
+            "lies in the mirrored database beside its landing zone, where nothing but the landing zone should be made",
+            "set state.url to a folder of a lakehouse or of an ADLS Gen2 container; if this bridge has run already, "
+            "stop it and move the state there first",
+        )
+
+
+def _is_onelake(location: StorageLocation) -> bool:
+    host = location.url.rpartition("@")[2]
+    return location.scheme == "abfss" and _ONELAKE.match(f"https://{host}") is not None
 
 
 def check_storage(
