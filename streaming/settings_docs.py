@@ -51,18 +51,23 @@ def _section(section: type[Section], path: tuple[str, ...]) -> Iterator[str]:
     yield ""
     yield f"## `{'.'.join(path)}`" if path else "## The file"
     yield ""
-    yield " ".join(inspect.cleandoc(section.__doc__ or "").split("\n\n")[0].split())
+    yield _one_line(inspect.cleandoc(section.__doc__ or "").split("\n\n")[0])
     yield ""
     yield "| Key | Takes | Default | Meaning |"
     yield "|---|---|---|---|"
     for name, field in keys.items():
-        cells = (f"`{name}`", type_text(field), _default(field), field.description or "")
+        cells = (f"`{name}`", type_text(field), _default(field), _one_line(field.description or ""))
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
     for name, field in keys.items():
         inner = inner_section(field)
         if inner is not None:
             suffix = {"list": "[]", "map": ".<name>", "one": ""}[inner[1]]
             yield from _section(inner[0], (*path, name + suffix))
+
+
+def _one_line(text: str) -> str:
+    """A line end would end a table's row, or a paragraph."""
+    return " ".join(text.split())
 
 
 def _default(field: FieldInfo) -> str:

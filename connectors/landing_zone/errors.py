@@ -21,11 +21,23 @@ ANOTHER_CLUSTER_REMEDY = (
 
 
 class StorageError(Transient):
-    """The storage did not answer, or answered that it cannot now."""
+    """The storage did not answer, or answered that it cannot now.
+
+    Attributes:
+        no_token: nobody could sign in, so the storage was not asked at all.
+    """
+
+    no_token: bool = False
 
 
 class StorageDeniedError(Terminal):
-    """The storage refuses these credentials or this request for good."""
+    """The storage refuses these credentials or this request for good.
+
+    Attributes:
+        no_token: nobody could sign in, so the storage was not asked at all.
+    """
+
+    no_token: bool = False
 
 
 class PathNotFoundError(Terminal):

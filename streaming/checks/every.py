@@ -18,7 +18,7 @@ from streaming.checks.machine import check_checkpoint_folder, check_java
 from streaming.checks.patience import SECONDS, patiently
 from streaming.checks.records import check_records
 from streaming.checks.source import check_source
-from streaming.checks.storage import check_names, check_owner, check_storage
+from streaming.checks.storage import check_names, check_owner, check_state_place, check_storage
 from streaming.driver.checkpoint import Checkpoint
 from streaming.job_options import job_options, storage_location
 from streaming.kafka_options import kafka_config, registry_config
@@ -61,7 +61,7 @@ def check_all(config: Path) -> Iterator[Check]:
 def _check_storages(settings: BridgeSettings) -> Generator[Check, None, tuple[LedgerState, frozenset[str]] | None]:
     """Both storages and the zone's owner; returns the ledger's state, and its tables with an unpublished file.
 
-    Returns None when the ledger or the zone cannot be read.
+    Returns None when the ledger or the zone cannot be read; a storage that nobody could ask is told of once.
     """
     places = {
         subject: replace(storage_location(settings, url), budget=SECONDS, read_timeout=SECONDS)
@@ -70,12 +70,15 @@ def _check_storages(settings: BridgeSettings) -> Generator[Check, None, tuple[Le
     try:
         for subject, location in places.items():
             yield from check_names(subject, location)
+        yield from check_state_place(*places.values())
         zone, state = (patiently("storage", partial(reading_storage, location)) for location in places.values())
     except BridgeError as error:
         yield failed("storage", error)
         return None
-    yield from check_storage("landing zone", zone)
-    yield from check_storage("state", state)
+    zone_answers = yield from check_storage("landing zone", zone)
+    state_answers = yield from check_storage("state", state)
+    if not (zone_answers and state_answers):
+        return None
     try:
         head = patiently("ledger", lambda: head_state(state))
         waiting = patiently("ledger", lambda: unpublished(zone, head))

@@ -23,8 +23,10 @@ class NoAnswerError(Transient):
 
 
 def tell_people(text: str) -> None:
-    """A line on standard error."""
-    people().print(text, markup=False)
+    """A line on standard error where that is a terminal: in a log it would come between a problem and its remedy."""
+    console = people()
+    if console.is_terminal:
+        console.print(text, markup=False)
 
 
 def patiently(subject: str, call: Callable[[], T], *, seconds: float | None = None, say: Say = tell_people) -> T:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 from connectors.errors import BridgeError
+from connectors.landing_zone.errors import StorageDeniedError, StorageError
 from connectors.landing_zone.layout import SCRATCH_PAD
 from connectors.landing_zone.ledger.owner import LOST_LEDGER, Owner, ensure_belongs, ensure_no_foreign_files, read_owner
 from connectors.landing_zone.ledger.state import LedgerState
@@ -35,11 +37,11 @@ def check_names(subject: str, location: StorageLocation) -> Iterator[Check]:
     Raises:
         InvalidLocationError: a malformed URL.
     """
-    if location.scheme != "abfss":
+    if not _is_onelake(location):
         return
     root = adls_root(location)
     item = root.folder.partition("/")[0]
-    if not _ONELAKE.match(f"https://{location.url.rpartition('@')[2]}") or _GUID.fullmatch(item):
+    if _GUID.fullmatch(item):
         return
     yield warning(
         f"{subject} url",
@@ -49,39 +51,67 @@ def check_names(subject: str, location: StorageLocation) -> Iterator[Check]:
     )
 
 
-def check_storage(subject: str, storage: Storage, clock: Callable[[], float] = time.time) -> Iterator[Check]:
+def check_state_place(zone: StorageLocation, state: StorageLocation) -> Iterator[Check]:
+    """A state in the mirrored database itself, as by default, lies where only Fabric should make anything.
+
+    Raises:
+        InvalidLocationError: a malformed URL.
+    """
+    if not (_is_onelake(zone) and _is_onelake(state)):
+        return
+    places = [(root.filesystem, root.folder.partition("/")[0]) for root in (adls_root(zone), adls_root(state))]
+    if places[0] == places[1]:
+        yield warning(
+            "state url",
+            "lies in the mirrored database beside its landing zone, where nothing but the landing zone should be made",
+            "set state.url to a folder of a lakehouse or of an ADLS Gen2 container; if this bridge has run already, "
+            "stop it and move the state there first",
+        )
+
+
+def _is_onelake(location: StorageLocation) -> bool:
+    host = location.url.rpartition("@")[2]
+    return location.scheme == "abfss" and _ONELAKE.match(f"https://{host}") is not None
+
+
+def check_storage(
+    subject: str, storage: Storage, clock: Callable[[], float] = time.time
+) -> Generator[Check, None, bool]:
     """Every promise of the storage, proven in :data:`PROOF_FOLDER`, and its clock; nothing is left there.
 
-    A storage that does not answer in time once is not asked again.
+    A storage that does not answer in time once, or for which nobody can sign in, is not asked again. Returns whether it
+    is one that can be asked.
 
     Args:
         clock: seconds since the epoch.
     """
     with _without_trace(storage):
-        checks = list(_prove(subject, storage, clock))
+        checks, silent = _prove(subject, storage)
+        if not checks:
+            checks = list(_check_proven(subject, storage, clock))
     yield from checks
+    return not silent
 
 
-def _prove(subject: str, storage: Storage, clock: Callable[[], float]) -> Iterator[Check]:
-    silent: list[NoAnswerError] = []
-
-    def attempt(trial: Callable[[], bool]) -> bool:
-        try:
-            return patiently(subject, trial)
-        except NoAnswerError as error:
-            silent.append(error)
-            raise
-
-    wrong = False
-    for proof in proofs(storage, PROOF_FOLDER, attempt):
-        if silent:
-            yield failed(subject, silent[0])
-            return
+def _prove(subject: str, storage: Storage) -> tuple[list[Check], bool]:
+    """The promises that do not hold or could not be tried, and whether the storage can't be asked at all."""
+    wrong: list[Check] = []
+    for proof in proofs(storage, PROOF_FOLDER, partial(patiently, subject)):
+        if proof.error is not None and _is_silent(proof.error):
+            return [*wrong, failed(subject, proof.error)], True
         if not proof.ok:
-            wrong = True
-            yield problem(f"{subject} {proof.name.replace('_', ' ')}", f"does not hold: {proof.detail}", proof.remedy)
-    if wrong:
-        return
+            verdict = "does not hold" if proof.error is None else "could not be tried"
+            name = f"{subject} {proof.name.replace('_', ' ')}"
+            wrong.append(problem(name, f"{verdict}: {proof.detail}", proof.remedy))
+    return wrong, False
+
+
+def _is_silent(error: BridgeError) -> bool:
+    """Whether the next request would fare the same: nobody answered, or nobody could sign in."""
+    return isinstance(error, NoAnswerError) or (isinstance(error, StorageError | StorageDeniedError) and error.no_token)
+
+
+def _check_proven(subject: str, storage: Storage, clock: Callable[[], float]) -> Iterator[Check]:
     yield ok(
         subject, f"{storage.url}: put-if-absent and non-overwriting rename hold, files can be read, listed and deleted"
     )

@@ -12,7 +12,9 @@ from connectors.errors import Terminal
 from connectors.kafka.raw import read_records
 from connectors.kafka.registry import Registry
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.local import LocalStorage
+from connectors.landing_zone.storage.protocol import Storage
 from streaming.explaining.explanation import Explanation
 from streaming.explaining.landed import landed_ranges, state_before
 from streaming.explaining.records import LedgerThen, explain_records
@@ -57,8 +59,7 @@ def explain(settings: BridgeSettings, asked: Asked) -> Iterator[Explanation]:
     head = head_state(state)
     decoder = Decoder(job.decode, Registry(job.registry) if job.registry is not None else None)
     for partition, (start, end) in spans(asked, found).items():
-        ranges = landed_ranges(state, asked.topic, partition, start)
-        ledger = LedgerThen(ranges, lambda landed: state_before(state, head, landed))
+        ledger = ledger_then(state, head, (asked.topic, found.id), partition, start)
         records = read_records(config, asked.topic, partition, start, end, timeout=KAFKA_SECONDS)
         explained = 0
         with tempfile.TemporaryDirectory(prefix="cdc-bridge-explain-") as folder:
@@ -73,6 +74,25 @@ def explain(settings: BridgeSettings, asked: Asked) -> Iterator[Explanation]:
                 partition=partition,
                 offset=asked.offset,
             )
+
+
+def ledger_then(state: Storage, head: LedgerState, topic: tuple[str, str], partition: int, first: int) -> LedgerThen:
+    """The ledger around a partition's records from the offset ``first`` on.
+
+    Args:
+        head: the ledger's present state.
+        topic: its name, and the id that Kafka gave it.
+
+    Raises:
+        LedgerCorruptError: a version is missing or cannot be read.
+    """
+    name, topic_id = topic
+    recorded = head.topics.get(name)
+    return LedgerThen(
+        landed_ranges(state, name, topic_id, partition, first),
+        lambda landed: state_before(state, head, landed),
+        other_topic=recorded is not None and recorded.id != topic_id,
+    )
 
 
 def spans(asked: Asked, found: TopicDescription) -> dict[int, tuple[int, int]]:

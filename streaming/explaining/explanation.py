@@ -34,6 +34,7 @@ class Place:
     Attributes:
         timestamp_ms: Kafka's timestamp of it, milliseconds since 1970.
         landed_by: version of the ledger that has carried it; None while it waits, or if that version is not kept.
+        other_topic: the ledger knows another topic of that name, so it has not carried the record.
     """
 
     topic: str
@@ -41,6 +42,7 @@ class Place:
     offset: int
     timestamp_ms: int
     landed_by: int | None = None
+    other_topic: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,5 +91,6 @@ class Explanation:
             "notes": list(self.notes),
             "parked": None if self.parked is None else parked_values(self.parked),
             "landed_by": self.place.landed_by,
+            "other_topic": self.place.other_topic,
             "file": self.file,
         }

@@ -21,8 +21,10 @@ class LandedRange:
     files: Mapping[str, LandedFile]
 
 
-def landed_ranges(state: Storage, topic: str, partition: int, first: int) -> list[LandedRange]:
+def landed_ranges(state: Storage, topic: str, topic_id: str, partition: int, first: int) -> list[LandedRange]:
     """The ranges of the versions kept, newest first, back to the one that holds the offset ``first``.
+
+    Offsets of another topic of that name, as of one that was deleted, say nothing of this one's: the ranges end there.
 
     Raises:
         LedgerCorruptError: a version is missing or cannot be read.
@@ -32,6 +34,8 @@ def landed_ranges(state: Storage, topic: str, partition: int, first: int) -> lis
         plan = version.planned.get(topic)
         if plan is None or partition not in plan.partitions:
             continue
+        if plan.id != topic_id:
+            break
         start, end = plan.partitions[partition]
         if end > start:
             found.append(LandedRange(version.version, start, end, version.files))

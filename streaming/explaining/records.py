@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,10 +37,12 @@ class LedgerThen:
     Attributes:
         ranges: of the partition, as far as its versions are kept.
         before: the state that a range, or None for what waits, was or would be landed on.
+        other_topic: its offsets are those of another topic of that name.
     """
 
     ranges: list[LandedRange]
     before: Callable[[LandedRange | None], LedgerState]
+    other_topic: bool = False
 
 
 def explain_records(
@@ -65,7 +67,8 @@ def explain_records(
             landed = range_of(ledger.ranges, int(one.offsets[0]))
             if trial is None or landed != current:
                 trial, current = Trial(job, ledger.before(landed), scratch), landed
-            yield _explain(one, decoder.decode(one), job, trial, landed)
+            explanation = _explain(one, decoder.decode(one), job, trial, landed)
+            yield replace(explanation, place=replace(explanation.place, other_topic=ledger.other_topic))
 
 
 def _explain(

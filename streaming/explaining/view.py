@@ -58,6 +58,8 @@ def explanation_text(one: Explanation) -> Text:
 
 
 def _ledger_text(one: Explanation) -> str:
+    if one.place.other_topic:
+        return "it has not landed: the ledger knows another topic of that name (`cdc-bridge check` says what to do)"
     if one.place.landed_by is None:
         return "it waits, or the version that carried it is not kept"
     return f"carried by version {one.place.landed_by}{f', in {one.file}' if one.file else ''}"

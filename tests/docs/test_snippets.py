@@ -42,20 +42,36 @@ CONNECTOR_KEYS = {
     "database.dbname",
     "database.names",
     "database.server.id",
+    "database.sslmode",
     "database.include.list",
     "table.include.list",
+    "slot.name",
+    "publication.name",
+    "publication.autocreate.mode",
+    "skipped.operations",
+    "heartbeat.interval.ms",
+    "heartbeat.action.query",
+    "signal.enabled.channels",
+    "signal.data.collection",
+    "signal.kafka.topic",
+    "signal.kafka.bootstrap.servers",
+    "notification.enabled.channels",
+    "notification.sink.topic.name",
     "topic.prefix",
     "schema.history.internal.kafka.bootstrap.servers",
     "schema.history.internal.kafka.topic",
     "topic.creation.default.partitions",
     "topic.creation.default.replication.factor",
+    "topic.creation.default.cleanup.policy",
+    "topic.creation.default.retention.ms",
     "schema.name.adjustment.mode",
     "key.converter",
     "value.converter",
 }
 """Of Debezium 3.5 and 3.6 and Kafka Connect 4.1; the keys of a converter begin with its own name."""
 _CONVERTER_KEYS = re.compile(
-    r"(key|value)\.converter\.(schema\.registry\.url|apicurio\.registry\.(url|auto-register|find-latest|headers\.enabled))"
+    r"(key|value)\.converter\.(replace\.null\.with\.default|schema\.registry\.url|"
+    r"apicurio\.registry\.(url|auto-register|find-latest|headers\.enabled))"
 )
 
 

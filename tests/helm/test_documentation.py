@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import yaml
 
@@ -44,7 +45,10 @@ def test_the_chart_adds_what_the_page_says() -> None:
     assert f"`{added['state']['checkpoint']}`" in PAGE
     # The bridge takes them, but for the file, which is only in the pod.
     without_file = text.replace("/run/secrets/cdc-bridge/kafka/password", str(CHART / "Chart.yaml"))
-    assert settings_of(without_file, "bridge.yaml").kafka.topics == ["shop.public.orders", "shop.public.customers"]
+    taken = settings_of(without_file, "bridge.yaml")
+    assert taken.kafka.pattern is not None
+    assert re.fullmatch(taken.kafka.pattern, "shop.public.orders")
+    assert taken.trigger.interval == timedelta(minutes=1)
 
 
 def test_values_in_the_tables_are_there() -> None:

@@ -28,12 +28,14 @@ class Proof:
         ok: it held.
         detail: what was done and seen.
         remedy: what to do; empty when it held.
+        error: of the request that failed, so that it is not known whether the promise holds.
     """
 
     name: str
     ok: bool
     detail: str
     remedy: str = ""
+    error: BridgeError | None = None
 
 
 @runtime_checkable
@@ -96,7 +98,8 @@ def _proof(trial: _Trial, storage: Storage, place: str, attempt: Attempt) -> Pro
     try:
         ok = attempt(lambda: trial.holds(storage, place))
     except BridgeError as error:
-        return Proof(trial.name, ok=False, detail=f"{trial.detail}: {error.message}", remedy=error.remedy)
+        detail = f"{trial.detail}: {error.message}"
+        return Proof(trial.name, ok=False, detail=detail, remedy=error.remedy, error=error)
     return Proof(trial.name, ok=ok, detail=trial.detail, remedy="" if ok else trial.remedy)
 
 

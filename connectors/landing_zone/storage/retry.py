@@ -208,7 +208,7 @@ def _given_up(
     failure: AttemptError | None, request: str, path: str, attempts: int
 ) -> StorageError | StorageDeniedError:
     if failure is not None and failure.verdict is Verdict.UNIDENTIFIED:
-        return StorageDeniedError(
+        denied = StorageDeniedError(
             f"The identity gives no token: {failure.detail}",
             remedy="check the workload identity, or the AZURE_CLIENT_ID, AZURE_TENANT_ID and credential variables of"
             " azure-identity",
@@ -216,14 +216,18 @@ def _given_up(
             file=path,
             attempts=attempts,
         )
+        denied.no_token = True
+        return denied
     if failure is not None and failure.signing_in:
-        return StorageError(
+        unsigned = StorageError(
             f"There is no token for the storage, since signing in is not possible now: {failure.detail}",
             remedy="check that this host can be reached: name, network, proxy; and the state of Microsoft Entra ID",
             request=request,
             file=path,
             attempts=attempts,
         )
+        unsigned.no_token = True
+        return unsigned
     said = f"{failure}" if failure is not None else "its answers contradict each other"
     reachable = failure is None or failure.status is not None
     error = StorageError(

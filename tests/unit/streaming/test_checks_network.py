@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from connectors.landing_zone.storage.location import StorageLocation
 from streaming.checks import Verdict, check_all, patience
 from streaming.checks.machine import check_java
 from streaming.checks.patience import NoAnswerError, patiently
-from streaming.checks.storage import check_names, check_storage
+from streaming.checks.storage import check_names, check_state_place, check_storage
 from tests.unit.landing_zone.memory_storage import Fault, MemoryStorage, Request
 from tests.unit.streaming.settings_builder import settings_text
 from tests.unit.test_java import install
@@ -89,9 +90,21 @@ def test_waiting_is_said_and_ends(never: threading.Event, monkeypatch: pytest.Mo
     )
 
 
-def test_people_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_are_told_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, standard_error = os.openpty()
+    os.set_blocking(terminal, False)
+    with os.fdopen(terminal, "rb", buffering=0) as seen, os.fdopen(standard_error, "w") as stream:
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("TERM", "dumb")
+        patience.tell_people("waiting for [kafka]")
+        stream.flush()
+        assert seen.read(100) == b"waiting for [kafka]\r\n"
+
+
+def test_nobody_is_told_where_nobody_waits(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     patience.tell_people("waiting for [kafka]")
-    assert capsys.readouterr() == ("", "waiting for [kafka]\n")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_storage_that_does_not_answer_is_asked_once(never: threading.Event, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,6 +137,40 @@ def test_names_in_a_onelake_url_are_a_warning(url: str, warned: bool) -> None:
             "names the workspace Sales and the item shop.MirroredDatabase by their names, not by their GUIDs",
         )
     ] * warned
+
+
+@pytest.mark.parametrize(
+    ("state", "warned"),
+    [
+        (f"abfss://{GUID}@{HOST}/{GUID}/Files/LandingZone-state", True),
+        (f"abfss://{GUID}@{HOST}/{GUID.replace('1', '6')}/Files/shop-state", False),
+        (f"abfss://{GUID}@account.dfs.core.windows.net/{GUID}/state", False),
+        ("file:///state", False),
+    ],
+)
+def test_a_state_in_the_mirrored_database_is_a_warning(state: str, warned: bool) -> None:
+    zone = StorageLocation(f"abfss://{GUID}@{HOST}/{GUID}/Files/LandingZone")
+    checks = list(check_state_place(zone, StorageLocation(state)))
+    assert [(check.subject, check.verdict) for check in checks] == [("state url", Verdict.WARNING)] * warned
+    assert all(check.remedy.startswith("set state.url to a folder of a lakehouse") for check in checks)
+
+
+def test_the_default_state_beside_a_zone_on_onelake_is_warned_about_by_the_whole_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streaming.checks.kafka.KAFKA_SECONDS", 0.2)
+    monkeypatch.setattr("streaming.checks.every.reading_storage", lambda location: MemoryStorage())
+    url = f"abfss://{GUID}@{HOST}/{GUID}/Files/LandingZone"
+    config = tmp_path / "bridge.yaml"
+    checkpoint = str(tmp_path / "checkpoint")
+    text = settings_text(
+        kafka__bootstrap_servers="127.0.0.1:1",
+        landing_zone__url=url,
+        state__checkpoint=checkpoint,
+        fabric__status="off",
+    )
+    config.write_text(text)
+    assert ("state url", Verdict.WARNING) in [(check.subject, check.verdict) for check in check_all(config)]
 
 
 def test_a_java_home_that_is_not_used_is_a_warning(tmp_path: Path) -> None:

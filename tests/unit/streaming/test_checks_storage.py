@@ -39,13 +39,31 @@ class TestStorage:
         assert storage.list(PROOF_FOLDER) == []
         assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
-    def test_a_promise_that_is_not_kept_is_a_problem(self) -> None:
+    def test_a_promise_that_could_not_be_tried_is_a_problem(self) -> None:
         def refuse(request: Request) -> StorageFault | None:
             return StorageFault.FAIL if request.method == "rename_if_absent" else None
 
         checks = list(check_storage("state", MemoryStorage(hook=refuse)))
         assert verdicts(checks) == [("state rename if absent", "problem"), ("state rename condition", "problem")]
-        assert checks[0].detail.endswith(": The storage did not answer")
+        assert [check.detail.removesuffix(": The storage did not answer") for check in checks] == [
+            "could not be tried: renamed a file; a second rename to the same name was refused",
+            "could not be tried: the same, guarded by the storage's own condition alone",
+        ]
+        assert {check.remedy for check in checks} == {"try again"}
+
+    def test_a_promise_that_is_broken_does_not_hold(self) -> None:
+        class Overwriting(MemoryStorage):
+            def put_if_absent(self, path: str, body: bytes) -> bool:
+                self.put(path, body)
+                return True
+
+        assert said(check_storage("state", Overwriting())) == [
+            (
+                "state put if absent",
+                "problem",
+                "does not hold: created a file; a second creation with another body kept the first",
+            )
+        ]
 
     @pytest.mark.parametrize(("apart", "verdict"), [(-30.0, "ok"), (3_600.0, "warning"), (-3_600.0, "warning")])
     def test_clocks_that_differ_are_a_warning(self, apart: float, verdict: str) -> None:

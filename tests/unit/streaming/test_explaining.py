@@ -16,10 +16,9 @@ from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.demo.workload import Record
-from streaming.explaining.explain import Asked, NoSuchRecordError, spans
+from streaming.explaining.explain import Asked, NoSuchRecordError, ledger_then, spans
 from streaming.explaining.explanation import Explanation, Fate
-from streaming.explaining.landed import landed_ranges, state_before
-from streaming.explaining.records import SKIPPED, LedgerThen, explain_records
+from streaming.explaining.records import SKIPPED, explain_records
 from streaming.explaining.view import explanation_text, show_explanations
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import FileFormat, Markers, OnBadRecord, OnTruncate, OnUnavailable
@@ -30,12 +29,16 @@ from tests.unit.streaming.landed_shop import ORDERS, TOPIC, job, parked, row, tw
 
 
 def explained(
-    folder: Path, *records: Record, first: int = 0, state: LedgerState = EMPTY, options: JobOptions | None = None
+    folder: Path,
+    *records: Record,
+    first: int = 0,
+    state: LedgerState = EMPTY,
+    options: JobOptions | None = None,
+    topic_id: str = f"id-{TOPIC}",
 ) -> list[Explanation]:
     """The records from offset ``first`` on; the ledger in ``folder`` tells which have landed."""
     chosen = options or job(folder)
-    storage = LocalStorage(folder / "state")
-    ledger = LedgerThen(landed_ranges(storage, TOPIC, 0, first), lambda one: state_before(storage, state, one))
+    ledger = ledger_then(LocalStorage(folder / "state"), state, (TOPIC, topic_id), 0, first)
     runs = partition_runs([raw_batch((record, first + index) for index, record in enumerate(records))])
     return list(explain_records(runs, chosen, Decoder(chosen.decode), ledger, LocalStorage(folder / "scratch")))
 
@@ -64,6 +67,7 @@ def test_an_event_that_waits_shows_table_key_markers_and_typed_row(tmp_path: Pat
         "notes": ["note is gone from the rows: it stays, NULL in every row that changes from now on"],
         "parked": None,
         "landed_by": None,
+        "other_topic": False,
         "file": None,
     }
 
@@ -97,6 +101,23 @@ def test_what_was_landed_by_a_version_that_is_gone_is_judged_by_what_is_known_no
     (tmp_path / "state/ledger/00000000000000000001.json").unlink()
     first = explained(tmp_path, records[0], state=shop.ledger.state)[0]
     assert (first.place.landed_by, [each.marker for each in first.rows]) == (2, ["4"])
+
+
+def test_offsets_of_another_topic_of_that_name_say_nothing_of_a_record(tmp_path: Path) -> None:
+    shop = two_batches(tmp_path)
+    first = shop.log.partitions[TOPIC][0][0]
+    [one] = explained(tmp_path, first, state=shop.ledger.state, topic_id="another")
+    assert (one.place.landed_by, one.place.other_topic, one.file) == (None, True, None)
+    assert explanation_text(one).plain.endswith(
+        "ledger: it has not landed: the ledger knows another topic of that name (`cdc-bridge check` says what to do)"
+    )
+    [same] = explained(tmp_path, first, state=shop.ledger.state)
+    assert (same.place.landed_by, same.place.other_topic) == (2, False)
+
+
+def test_a_topic_that_the_ledger_does_not_know_waits(tmp_path: Path) -> None:
+    [one] = explained(tmp_path, ORDERS.create(row(1), 5), topic_id="new")
+    assert (one.place.landed_by, one.place.other_topic) == (None, False)
 
 
 def test_a_table_that_stands_still_passes_it_over(tmp_path: Path) -> None:

@@ -75,6 +75,14 @@ def test_the_reference_in_the_repository_is_current() -> None:
     assert (_ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == reference(), "run: make docs-config"
 
 
+def test_each_row_of_the_reference_s_tables_is_one_line_of_four_cells() -> None:
+    sections = reference().split("\n|---|---|---|---|\n")[1:]
+    rows = [row for section in sections for row in section.partition("\n\n")[0].strip().split("\n")]
+    assert len(sections) > 20
+    assert [row for row in rows if not (row.startswith("| `") and row.endswith(" |"))] == []
+    assert {len(re.split(r"(?<!\\)\|", row)) for row in rows} == {6}
+
+
 def test_the_reference_has_a_row_for_every_key() -> None:
     text = reference()
     missing = [path for path in known_keys(BridgeSettings) if f"| `{path[-1]}` |" not in text]
