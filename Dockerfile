@@ -23,12 +23,13 @@ RUN --mount=type=bind,source=docker/steps,target=/mnt \
     && /mnt/settle.sh "$began" "$SOURCE_DATE_EPOCH"
 
 
-# What only the build needs: pip, and setuptools with setuptools-scm of the versions that the lock names.
+# What only the build needs: pip, a C compiler, and setuptools with setuptools-scm and cffi of the versions that the lock
+# names.
 FROM system AS build
 RUN --mount=type=bind,source=docker/steps,target=/mnt \
     --mount=type=secret,id=apt.sources \
     --mount=type=secret,id=ca.pem \
-    /mnt/install-packages.sh python3-venv unzip \
+    /mnt/install-packages.sh gcc libc6-dev libpython3-dev python3-venv unzip \
     && /mnt/trust.sh
 ENV PIP_CACHE_DIR=/var/cache/pip \
     PIP_CERT=/etc/ssl/certs/ca-certificates.crt \
@@ -39,7 +40,7 @@ COPY requirements.lock requirements-runtime.lock ./
 RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
     --mount=type=cache,target=/var/cache/pip \
     python3 -m venv tools \
-    && awk '/^(packaging|setuptools|setuptools-scm|vcs-versioning)==/ { on = 1 } on { print } !/\\$/ { on = 0 }' requirements.lock > tools.lock \
+    && awk '/^(cffi|packaging|pycparser|setuptools|setuptools-scm|vcs-versioning)==/ { on = 1 } on { print } !/\\$/ { on = 0 }' requirements.lock > tools.lock \
     && tools/bin/pip install --quiet --require-hashes -r tools.lock
 
 
@@ -82,7 +83,7 @@ FROM build AS project
 ARG SOURCE_DATE_EPOCH
 ARG VERSION=""
 WORKDIR /build/source
-COPY LICENSE README.md pyproject.toml ./
+COPY LICENSE README.md kernel_build.py pyproject.toml setup.py ./
 COPY connectors connectors
 COPY streaming streaming
 RUN --mount=type=bind,source=docker/steps,target=/mnt \
@@ -93,6 +94,8 @@ RUN --mount=type=bind,source=docker/steps,target=/mnt \
     && python3 -m venv --without-pip /opt/cdc-bridge/venv \
     && ../tools/bin/pip --python /opt/cdc-bridge/venv/bin/python install --quiet --no-index --no-deps --no-compile \
         --root /project ../wheels/*.whl \
+    && test -f /project/opt/cdc-bridge/venv/lib/python3.11/site-packages/connectors/debezium/json_kernel/_kernel.abi3.so \
+    && test -f /project/opt/cdc-bridge/venv/lib/python3.11/site-packages/connectors/kafka/reading/_messages.abi3.so \
     && /mnt/trim.sh /opt/cdc-bridge/venv /project \
     && install -D -m 755 /media/entrypoint.sh /project/opt/entrypoint.sh \
     && install -D -m 644 /media/healthcheck.py /project/opt/cdc-bridge/healthcheck.py \

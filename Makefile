@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Where there is no C compiler they are not made, and JSON is decoded and Kafka is read without them.
+EXTENSIONS := connectors/debezium/json_kernel/_kernel.abi3.so connectors/kafka/reading/_messages.abi3.so
 # Tests at a time: each has a Kafka, a Spark and databases of its own (3 GB) and waits for them half of its time.
 TEST_WORKERS ?= 3
 DOCKER ?= docker
@@ -13,14 +15,14 @@ VERSION ?= $(shell $(BIN)/python -m setuptools_scm)
 DIST ?= dist
 
 .DEFAULT_GOAL := help
-.PHONY: help install crash fuzz model model-mutants guarantee-mutants install-rig demo services docs docs-cli docs-recording test onelake test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-equivalence docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
-	chart-apiserver-test chart-executors-test figures-scale-out bench bench-quick bench-latency bench-page load browser-test tutorial clean
+.PHONY: help install crash fuzz json-reader json-reader-fuzz model model-mutants guarantee-mutants install-compiler install-rig demo services docs docs-cli docs-recording test onelake test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-equivalence docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
+	chart-apiserver-test chart-executors-test figures-scale-out bench bench-quick bench-latency bench-profile bench-page bench-growth bench-growth-page load browser-test tutorial clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 ##@ Use
-install: $(INSTALLED) ## Make .venv with the pinned dependencies and this project
+install: $(INSTALLED) $(EXTENSIONS) ## Make .venv with the pinned dependencies and this project
 
 demo: $(INSTALLED) ## Start Kafka, produce a workload, land it, compare: the whole bridge in one command
 	$(BIN)/cdc-bridge demo
@@ -33,9 +35,12 @@ image: $(INSTALLED) ## Build the container image (IMAGE=name:tag, IMAGE_OPTIONS=
 		--build-arg REVISION=$$(git rev-parse HEAD) --build-arg CREATED=$$(git log -1 --format=%cI) $(IMAGE_OPTIONS) .
 
 ##@ Develop
-test: $(INSTALLED) install-rig install-helm install-prometheus ## Run all tests, with coverage in build/coverage (TEST_WORKERS=files at a time)
+test: $(INSTALLED) install-compiler $(EXTENSIONS) install-rig install-helm install-prometheus ## Run all tests, with coverage in build/coverage (TEST_WORKERS=files at a time)
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder \
 		--cov --cov-report=html:build/coverage --cov-fail-under=90
+
+install-compiler: ## Install the C compiler that the tests need, where it is missing
+	@tests/support/install_compiler.sh $(PYTHON)
 
 install-rig: ## Install the database servers that the tests need, where they are missing
 	@tests/rig/install.sh
@@ -54,7 +59,7 @@ install-helm: ## Build the helm that the chart's tests need, once (needs Go)
 install-prometheus: ## Fetch the Prometheus that the tests of alerts and dashboard run, once
 	@tests/monitoring/install.sh >/dev/null
 
-equivalence: $(INSTALLED) install-rig ## Compare mirror and database over a long random workload; writes the table of docs/equivalence.md
+equivalence: $(INSTALLED) $(EXTENSIONS) install-rig ## Compare mirror and database over a long random workload; writes the table of docs/equivalence.md
 	CDC_BRIDGE_EQUIVALENCE=long $(BIN)/python -m pytest tests/integration/test_equivalence.py tests/integration/test_equivalence_after_kills.py; \
 		status=$$?; $(BIN)/python -m tests.rig.equivalence_report docs/equivalence.md; exit $$status
 
@@ -87,11 +92,16 @@ chart-apiserver-test: $(INSTALLED) install-helm ## Install the chart into a real
 chart-executors-test: $(INSTALLED) install-helm ## Let Spark ask that kube-apiserver for executors, and run them as the load needs
 	$(BIN)/python -m pytest tests/helm/against_nodes.py -v
 
-crash: $(INSTALLED) ## Kill the commit path and the whole job, start again, compare: an hour (SEED=7 RUNS=1000 JOB_RUNS=100)
+crash: $(INSTALLED) $(EXTENSIONS) ## Kill the commit path and the whole job, start again, compare: an hour (SEED=7 RUNS=1000 JOB_RUNS=100)
 	$(BIN)/python -m tests.crash --seed $(or $(SEED),7) --runs $(or $(RUNS),1000) --job-runs $(or $(JOB_RUNS),100)
 
-fuzz: $(INSTALLED) ## Hand hostile records, schemas and files to every decoder for a while (SECONDS=3600)
+fuzz: $(INSTALLED) $(EXTENSIONS) ## Hand hostile records, schemas and files to every decoder for a while (SECONDS=3600)
 	$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),3600)
+
+json-reader: $(EXTENSIONS) ## Build the readers of JSON and Kafka in place, where their C has changed (needs gcc and Python's headers)
+
+json-reader-fuzz: $(INSTALLED) ## Run the JSON reader on broken records under the C sanitizers (SECONDS=600; needs gcc)
+	$(BIN)/python -m tests.kernel.sanitizing $(or $(SECONDS),600)
 
 model: $(INSTALLED) ## Explore the commit protocol's schedules within wide bounds (minutes; WORDS= of one exploration's name)
 	$(BIN)/python -m tests.model long $(WORDS)
@@ -99,16 +109,16 @@ model: $(INSTALLED) ## Explore the commit protocol's schedules within wide bound
 model-mutants: $(INSTALLED) ## Break the product in two dozen places and see the model notice each (minutes)
 	$(BIN)/python -m tests.model.mutants $(WORDS)
 
-guarantee-mutants: $(INSTALLED) ## Break one guarantee after the other and see the tests fail that docs/guarantees.md names (minutes)
-	$(BIN)/python -m tests.model.guarantee_mutants $(WORDS)
+guarantee-mutants: $(INSTALLED) ## Break one guarantee after the other and see its tests fail (minutes; SLOW=1: also with Spark and databases, an hour)
+	$(BIN)/python -m tests.model.guarantee_mutants $(if $(SLOW),slow) $(WORDS)
 
-test-unit: $(INSTALLED) ## Run the tests that need neither Java nor Kafka
+test-unit: $(INSTALLED) install-compiler $(EXTENSIONS) ## Run the tests that need neither Java nor Kafka
 	$(BIN)/python -m pytest tests/unit
 
 docs: $(INSTALLED) ## Build the documentation as a site into build/site; broken links and anchors are errors
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-check: $(INSTALLED) ## Lint, format, strict types, import rules, security of code and dependencies, documentation
+check: $(INSTALLED) $(EXTENSIONS) ## Lint, format, strict types, import rules, security of code and dependencies, documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -121,25 +131,35 @@ format: $(INSTALLED) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-figures: $(INSTALLED) ## Measure the main job on this machine (several minutes)
+figures: $(INSTALLED) $(EXTENSIONS) ## Measure the main job on this machine (several minutes)
 	$(BIN)/python -m tests.bench.figures
 
-figures-scale-out: $(INSTALLED) ## Measure the main job on threads and on executors (several minutes)
+figures-scale-out: $(INSTALLED) $(EXTENSIONS) ## Measure the main job on threads and on executors (several minutes)
 	$(BIN)/python -m tests.bench.figures scale-out
 
-bench: $(INSTALLED) ## Measure limit, obvious job and bridge side by side (BENCH="names" RUNS=5): minutes each, all take hours
+bench: $(INSTALLED) $(EXTENSIONS) ## Measure limit, obvious job and bridge side by side (BENCH="names" RUNS=5): minutes each, all take hours
 	$(BIN)/python -m tests.bench --runs $(or $(RUNS),5) $(BENCH)
 
-bench-quick: $(INSTALLED) ## Measure a few ratios in under 3 minutes; fails only below half of a target
+bench-quick: $(INSTALLED) $(EXTENSIONS) ## Measure a few ratios in under 3 minutes; fails only below half of a target
 	@$(BIN)/python -m tests.bench.quick
 
-bench-latency: $(INSTALLED) ## Measure the time from an event to its file (several minutes)
+bench-latency: $(INSTALLED) $(EXTENSIONS) ## Measure the time from an event to its file (several minutes)
 	$(BIN)/python -m tests.bench.latency
+
+bench-profile: $(INSTALLED) $(EXTENSIONS) ## Profile the bridge's Java and Python; writes budget and flame graph of docs/performance.md (RUNS=3, NATIVE=1: with C frames)
+	$(BIN)/python -m tests.bench.profile --runs $(or $(RUNS),3) $(if $(NATIVE),--native)
+	$(BIN)/python -m tests.bench.profile_page docs/performance.md docs/assets/profile.svg
 
 bench-page: $(INSTALLED) ## Write figures and chart of docs/performance.md from what make bench has found
 	$(BIN)/python -m tests.bench.page docs/performance.md docs/assets/performance.svg
 
-load: $(INSTALLED) ## Load the bridge: a long ledger, 500 tables, a backlog of 10 million, 80 % with restarts (LOAD=some of them)
+bench-growth: $(INSTALLED) $(EXTENSIONS) ## Measure a batch's time and memory by tables, partitions, columns, rows and ledger (GROWTH="names"): an hour
+	$(BIN)/python -m tests.bench.growth $(GROWTH) --ledger-folder /dev/shm
+
+bench-growth-page: $(INSTALLED) ## Write growth and capacity of docs/performance.md from what make bench-growth has found
+	$(BIN)/python -m tests.bench.growth_page docs/performance.md docs/assets/growth.svg
+
+load: $(INSTALLED) $(EXTENSIONS) ## Load the bridge: a long ledger, 500 tables, a backlog of 10 million, 80 % with restarts (LOAD=some of them)
 	$(BIN)/python -m tests.load $(LOAD) --ledger-folder /dev/shm
 
 docs-config: $(INSTALLED) ## Write docs/configuration.md from the settings
@@ -185,7 +205,7 @@ lock: ## Pin the dependencies anew, with hashes
 		--allow-unsafe --strip-extras -c requirements.lock -o requirements-runtime.lock pyproject.toml
 
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* demo-output
+	rm -rf $(VENV) $(EXTENSIONS) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* demo-output
 
 $(INSTALLED): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
@@ -199,3 +219,10 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . \
 		2> $(VENV)/install.log || { cat $(VENV)/install.log; exit 1; }
 	@touch $@
+
+# A pattern, here of "connectors", is how one recipe makes several files by one run.
+$(subst connectors/,%/,$(EXTENSIONS)): %/debezium/json_kernel/kernel.c %/debezium/json_kernel/kernel.h \
+		%/kafka/reading/messages.c %/kafka/reading/messages.h kernel_build.py setup.py | $(INSTALLED)
+	@rm -rf $(EXTENSIONS) build/lib.* build/temp.* && mkdir -p build
+	@$(BIN)/python setup.py --quiet build_ext --inplace --force > build/json-reader.log 2>&1; ls $(EXTENSIONS) > /dev/null 2>&1 && touch $(EXTENSIONS) || \
+		{ cat build/json-reader.log; echo "Not all extension modules can be built (see above): without them JSON is decoded at half the speed, and Kafka's records are read at a fifth. On Debian or Ubuntu: apt-get install gcc libc6-dev python3-dev"; }

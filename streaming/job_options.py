@@ -10,7 +10,7 @@ from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.landing_zone.partner import partner_events
 from connectors.landing_zone.storage.location import RenameMode as StorageRenameMode
 from connectors.landing_zone.storage.location import StorageLocation
-from streaming.kafka_options import dead_letter_config, registry_config
+from streaming.kafka_options import dead_letter_config, kafka_config, registry_config
 from streaming.landing.shaping.secrecy import Secrecy
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import TableMode
@@ -38,6 +38,8 @@ def job_options(settings: BridgeSettings) -> JobOptions:
         fingerprint=fingerprint(settings),
         decode=decode_options(settings),
         zone=storage_location(settings, settings.landing_zone.url),
+        kafka=kafka_config(settings),
+        isolation=settings.kafka.isolation.value,
         tables=tables,
         markers=settings.markers,
         on_bad_record=settings.tables.on_bad_record,
@@ -47,6 +49,8 @@ def job_options(settings: BridgeSettings) -> JobOptions:
         compression_level=settings.parquet.compression_level,
         row_group_rows=settings.parquet.row_group_rows,
         lasting_fall=settings.ordering.lasting_fall,
+        upload_threads=settings.publish.threads,
+        most_tables=settings.tables.most,
         secrecy=Secrecy.of(settings.tables.secrecy.salt_text(), settings.tables.secrecy.key_text()),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from connectors.kafka.client_options import SPARK_PREFIX, spark_options
 from connectors.kafka.config import KafkaConfig, OAuth, SaslMechanism, Security, SecurityProtocol, options
@@ -27,6 +28,7 @@ def kafka_config(settings: BridgeSettings) -> KafkaConfig:
             client_secret=security.oauth.client_secret_text() or "",
             scope=security.oauth.scope,
             extensions=options(security.oauth.extensions),
+            ca_file=_text(security.oauth.ca_file),
         )
     return KafkaConfig(
         bootstrap_servers=kafka.bootstrap_servers,
@@ -72,33 +74,40 @@ def subscription(settings: BridgeSettings) -> list[str] | re.Pattern[str]:
     return list(settings.kafka.topics)
 
 
-def source_options(settings: BridgeSettings) -> dict[str, str]:
-    """Options of Spark's Kafka source, but for ``startingOffsets``.
+def is_subscribed(settings: BridgeSettings) -> Callable[[str], bool]:
+    """Whether the settings have the bridge read a topic of this name."""
+    wanted = subscription(settings)
+    if isinstance(wanted, re.Pattern):
+        return lambda topic: wanted.fullmatch(topic) is not None
+    return wanted.__contains__
 
-    ``failOnDataLoss`` stays true: records that are gone are an error that the start explains, never a gap.
+
+def source_options(settings: BridgeSettings, *, once: bool = False) -> dict[str, str]:
+    """Options of Spark's Kafka source, which plans the offsets of micro-batches, but for ``startingOffsets``.
+
+    No record is read with it. ``failOnDataLoss`` stays true: offsets that are gone are an error that the start
+    explains, never a gap.
+
+    Args:
+        once: whether what is there is drained, without waiting for more.
     """
     trigger = settings.trigger
     chosen = spark_options(kafka_config(settings))
     chosen |= {
-        "includeHeaders": "true",
         "failOnDataLoss": "true",
         "maxOffsetsPerTrigger": str(trigger.max_offsets),
         "groupIdPrefix": f"cdc-bridge-{settings.name}",
         # That no broker answers is the bridge's to tell, and to wait for: Spark would try three times, a minute each.
         "fetchOffset.numRetries": "1",
     }
-    # Options of the Java client that the user has not set: a small batch must not wait for more records.
-    defaults = {
-        "fetch.max.wait.ms": "10",
-        "max.poll.records": "10000",
-        "isolation.level": settings.kafka.isolation.value,
-    }
+    # Options of the Java client that the user has not set: a batch ends where the workers may read.
+    defaults = {"isolation.level": settings.kafka.isolation.value}
     if f"{SPARK_PREFIX}request.timeout.ms" not in chosen:
         # Kafka's own for one request, and the least that its clients take for all requests of a call.
         defaults["default.api.timeout.ms"] = "30000"
     for name, value in defaults.items():
         chosen.setdefault(f"{SPARK_PREFIX}{name}", value)
-    if trigger.min_offsets is not None:
+    if trigger.min_offsets is not None and not once:
         chosen["minOffsetsPerTrigger"] = str(trigger.min_offsets)
         if trigger.max_delay is not None:
             chosen["maxTriggerDelay"] = f"{int(trigger.max_delay.total_seconds() * 1000)}ms"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 import msgspec
 
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.table_change import TableChange
+from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import DeadLetterConfig
 from connectors.kafka.registry_config import RegistryConfig
 from connectors.landing_zone.ledger.state import Dropped, LandedFile, TableState
@@ -78,6 +81,9 @@ class TableOptions:
     gzip: bool = False
 
 
+_REMEMBERED_TABLES = 10_000
+
+
 @dataclass(frozen=True)
 class JobOptions:
     """Everything that stays the same from batch to batch and that a task needs. Travels to executors.
@@ -91,6 +97,8 @@ class JobOptions:
     fingerprint: str
     decode: DecodeOptions
     zone: StorageLocation
+    kafka: KafkaConfig = field(default_factory=lambda: KafkaConfig(""))
+    isolation: str = "read_committed"
     defaults: TableOptions = TableOptions()
     tables: tuple[tuple[str, TableOptions], ...] = ()
     markers: Markers = Markers.SAFE
@@ -101,9 +109,25 @@ class JobOptions:
     compression_level: int | None = 1
     row_group_rows: int = 131_072
     lasting_fall: int = 1_000
+    upload_threads: int = 8
+    most_tables: int = 1_000
     secrecy: Secrecy = field(default_factory=Secrecy)
 
     def options_for(self, table: SourceTable) -> TableOptions:
+        """The options of a source table; remembered, since each pattern is compared with each table."""
+        known = self._chosen.get(table)
+        if known is None:
+            known = self._choose(table)
+            # Records name as many tables as they like.
+            if len(self._chosen) < _REMEMBERED_TABLES:
+                self._chosen[table] = known
+        return known
+
+    @cached_property
+    def _chosen(self) -> dict[SourceTable, TableOptions]:
+        return {}
+
+    def _choose(self, table: SourceTable) -> TableOptions:
         names = {str(table), f"{table.database}.{table}"}
         for pattern, options in self.tables:
             if any(fnmatchcase(name, pattern) for name in names):
@@ -141,8 +165,11 @@ class BatchPlan:
         drops: source tables of which an earlier attempt at this batch found that they were dropped at the source.
         passed_over: source tables of which events passed by while the settings left them out, and that the settings
             carry by now.
+        passed_over_full: whether the ledger's list of them is full, so that any source table may be one.
         only: the landing zone's name of the one table whose events land, those of all others are none of this plan's
             business; None for a micro-batch, which lands all.
+        runs: the folder in which runs wait for their merge, where all tasks are on one machine; None where Spark moves
+            them.
     """
 
     job: JobOptions
@@ -156,15 +183,23 @@ class BatchPlan:
     doubtful: frozenset[str] = frozenset()
     drops: dict[Source, Dropped] = field(default_factory=dict)
     passed_over: frozenset[Source] = frozenset()
+    passed_over_full: bool = False
     only: str | None = None
+    runs: str | None = None
 
     def lands(self, found: TableState) -> bool:
         """Whether the events of a table land; ``found`` is what the table directory of a task says."""
         return self.only is None or self.tables[self.only].source == found.source
 
-    def by_source(self) -> dict[Source, str]:
+    @cached_property
+    def by_source(self) -> Mapping[Source, str]:
         """Landing-zone name of each known source table."""
         return {source: name for name, state in self.tables.items() for source in sources_of(state)}
+
+    @cached_property
+    def late(self) -> frozenset[Source]:
+        """Source tables that are carried by now, of which events passed by before, and that no table is known of."""
+        return self.passed_over - self.by_source.keys()
 
 
 class ResultKind(enum.StrEnum):
@@ -213,7 +248,8 @@ class PartitionResult(msgspec.Struct, frozen=True):
     Attributes:
         epochs: how often the log positions fell for good, as after a failover or a reset of the source's log.
         table_changes: what its schema-change records tell.
-        passed_over: source tables of records that the settings leave out.
+        passed_over: source tables of records that the settings leave out and that no table is known of; as many at
+            most as the ledger has room for.
         runs: the connector runs that its records name, see :attr:`connectors.debezium.events.Decoded.runs`.
         ops: row events by operation (``create``, ``update``, ``delete``, ``read``, ``truncate``).
         oldest_ms, newest_ms: Kafka's timestamps of its records, milliseconds since 1970; 0 without any.

@@ -176,6 +176,7 @@ def batch_values(report: BatchReport) -> dict[str, object]:
         "bytes": sum(file.bytes for file in report.files.values()),
         "seconds": round(report.seconds, 3),
         "stages": {stage.value: round(seconds, 3) for stage, seconds in report.figures.stages.items()},
+        "steps": {step: round(seconds, 3) for step, seconds in report.figures.steps.items()},
         "parked": {name: stop.reason for name, stop in report.stops.items()},
     }
 

@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
@@ -18,7 +18,7 @@ from connectors.kafka.first_records import first_timestamps
 from connectors.kafka.jars import JarSet, resolve_jars
 from connectors.kafka.newest_records import newest_timestamps
 from connectors.kafka.time_offsets import offsets_at
-from connectors.kafka.topics import Admin, TopicDescription, describe_topics, topic_ids
+from connectors.kafka.topics import Admin, TopicDescription, topic_ids
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.open import open_storage
@@ -29,12 +29,14 @@ from streaming.driver.beginning import Beginning, begin
 from streaming.driver.checkpoint import Checkpoint
 from streaming.driver.lag_group import LagGroup
 from streaming.driver.query import Job, Retries, StopSignal, run
+from streaming.driver.rest import Rest
 from streaming.driver.session import spark_session
 from streaming.driver.spark_errors import java_has_ended
 from streaming.driver.startup import OpenZone, open_zone
 from streaming.health.watcher import Watcher, served
 from streaming.job_options import job_options, partner_file, storage_location
-from streaming.kafka_options import kafka_config, source_options, subscription
+from streaming.kafka_options import is_subscribed, kafka_config, source_options, subscription
+from streaming.lifecycle.outside import topics_to_read
 from streaming.lifecycle.wiring import chores_for
 from streaming.lineage.telling import lineage_told
 from streaming.listener import Listener, all_of
@@ -92,8 +94,13 @@ def _run(
         if settings.tables.on_bad_record is OnBadRecord.DEAD_LETTER:
             ensure_topic(admin, settings.dead_letter_topic)
 
+    def known() -> Collection[str]:
+        return Ledger.open(state, now_ms=lambda: 0).state.topics
+
+    gone: set[str] = set()
+
     def describe() -> Mapping[str, TopicDescription]:
-        return describe_topics(admin, subscription(settings))
+        return topics_to_read(admin, subscription(settings), known, gone)
 
     def claim() -> OpenZone:
         opened = open_zone(
@@ -124,16 +131,19 @@ def _run(
     job = Job(
         options=options,
         checkpoint=Checkpoint(settings.checkpoint),
-        source_options=source_options(settings),
+        source_options=source_options(settings, once=once),
         begin=begin_as_asked,
         on_commit=_lag_group(settings, listener),
-        interval=None if once else settings.trigger.interval.total_seconds(),
+        interval=None if once else settings.trigger.tick.total_seconds(),
+        rest=Rest(0.0 if once else settings.trigger.rest.total_seconds(), settings.trigger.max_offsets),
         retries=retries,
         prepare=prepare,
         open=claim,
         chores=chores_for(settings, options, admin, session, retries, listener, once=once),
         describe=describe,
         topic_ids=lambda names: topic_ids(admin, names),
+        subscribed=is_subscribed(settings),
+        names=settings.kafka.topics,
         listener=listener,
     )
     try:
@@ -156,7 +166,7 @@ def _watched(settings: BridgeSettings, listener: Listener, stop: StopSignal, *, 
     watcher = Watcher(settings, stopping=stop.is_set, once=once)
     admin = Admin(kafka_config(settings), timeout=LOOK_SECONDS)
     source = KafkaSource(
-        describe=lambda: describe_topics(admin, subscription(settings)),
+        describe=lambda: topics_to_read(admin, subscription(settings), settings.kafka.topics.copy),
         first_timestamps=partial(first_timestamps, kafka_config(settings), timeout=LOOK_SECONDS),
         newest_timestamps=partial(newest_timestamps, admin),
         heartbeat_topics=tuple(settings.format.control.heartbeat_topics),

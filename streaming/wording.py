@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from connectors.landing_zone.row_marker import RowMarker
 
+_SHOWN = 10
+_LONGEST_NAME = 100
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
@@ -24,6 +26,12 @@ def size_text(size: float) -> str:
 def count_text(count: int, one: str, many: str = "") -> str:
     """``1 file``, ``1,204 files``."""
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def names_text(names: Sequence[str]) -> str:
+    """``id, region``; of very many the first ones and how many more, of very long ones the beginning."""
+    shown = ", ".join(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..." for name in names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN:,} more"
 
 
 def seconds_text(seconds: float) -> str:

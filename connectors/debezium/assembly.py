@@ -21,7 +21,7 @@ from connectors.debezium.record_key import NO_KEY, UNREADABLE, KeyShape
 from connectors.debezium.row_columns import RowReader
 from connectors.debezium.schema import RowSchema
 from connectors.debezium.source_block import snapshot_kinds, source_millis
-from connectors.debezium.verdicts import BadReason
+from connectors.debezium.verdicts import BadReason, sample
 
 _ROUTED_TABLE = "__dbz__physicalTableIdentifier"
 _MESSAGE = 100
@@ -70,7 +70,7 @@ def _row_operations(batch: Batch, group: EventGroup) -> tuple[EventGroup, Int8s]
     batch.verdicts.skip(SkipReason.MESSAGE, int((codes == _MESSAGE).sum()))
     for place in np.flatnonzero(codes == _UNKNOWN):
         batch.verdicts.reject(
-            group.rows[place], BadReason.UNKNOWN_OP, f"op is {group.ops[place]!r}; known are c, u, d, r, t and m"
+            group.rows[place], BadReason.UNKNOWN_OP, f"op is {sample(group.ops[place])}; known are c, u, d, r, t and m"
         )
     places = np.flatnonzero(keep)
     return group.select(places), codes[places]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ import fastavro
 from connectors.debezium.verdicts import BadReason
 
 _NOT_ENCODING = frozenset({"logicalType", "precision", "scale", "default", "doc", "aliases"})
+_PLACE = re.compile(r"(?: from)? <[\w.]+ object at 0x[0-9a-f]+>")
 
 
 class BadDatumError(ValueError):
@@ -47,15 +49,20 @@ class DatumReader:
             value = fastavro.schemaless_reader(stream, self._schema, None)
         except (EOFError, IndexError) as error:
             reason = BadReason.TRUNCATED if stream.tell() >= len(datum) else BadReason.CORRUPT_AVRO
-            raise BadDatumError(reason, f"the datum of {len(datum)} bytes cannot be read: {error!r}") from error
+            raise BadDatumError(reason, f"the datum of {len(datum)} bytes cannot be read: {_told(error)}") from error
         except UnicodeDecodeError as error:
             raise BadDatumError(BadReason.NOT_UTF8, f"a string is not UTF-8: {error}") from error
         except Exception as error:  # fastavro raises whatever its C code meets
-            raise BadDatumError(BadReason.CORRUPT_AVRO, f"the datum cannot be read: {error!r}") from error
+            raise BadDatumError(BadReason.CORRUPT_AVRO, f"the datum cannot be read: {_told(error)}") from error
         if stream.tell() != len(datum):
             rest = len(datum) - stream.tell()
             raise BadDatumError(BadReason.TRAILING_BYTES, f"{rest} bytes follow the datum of {stream.tell()} bytes")
         return value
+
+
+def _told(error: Exception) -> str:
+    """An error of fastavro's, without the place in memory that some name: the same datum has the same reason."""
+    return _PLACE.sub("", repr(error))
 
 
 def _physical(node: object) -> object:

@@ -80,12 +80,10 @@ class AvroReader:
             columnar = self._columns(datums[start:stop], columns)
             if columnar is not None:
                 parts.append(ReadPart(np.arange(start, stop), columnar))
-            elif self._block is None:
+            elif self._block is None or stop - start == 1:
+                # The two readers are not equally strict with damaged datums, so no datum may decide how later ones
+                # are read: what one comes to would depend on those before it.
                 self._one_by_one(datums, start, stop, parts, bad)
-            elif stop - start == 1:
-                if self._one_by_one(datums, start, stop, parts, bad):
-                    # A good datum that columns cannot hold: a type beyond the columnar reader.
-                    self._block = None
             else:
                 middle = (start + stop) // 2
                 pending += [(middle, stop), (start, middle)]
@@ -111,7 +109,7 @@ class AvroReader:
 
     def _one_by_one(
         self, datums: list[bytes], start: int, stop: int, parts: list[ReadPart], bad: dict[int, BadDatumError]
-    ) -> bool:
+    ) -> None:
         places: list[int] = []
         records: list[object] = []
         for place in range(start, stop):
@@ -122,7 +120,6 @@ class AvroReader:
                 bad[place] = error
         if places:
             parts.append(ReadPart(np.array(places, dtype=np.int64), DictRecords(records)))
-        return bool(places)
 
 
 def _decoded(text: str) -> Mapping[str, Any]:

@@ -59,7 +59,8 @@ def row_schema_of(schema_json: bytes | str | Mapping[str, Any]) -> RecordSchema:
         schema_json: the schema, as JSON or decoded; references to other subjects must be resolved already.
 
     Raises:
-        SchemaError: not an Avro schema, or one that contains itself, or nested deeper than anything real.
+        SchemaError: not an Avro schema, or one that contains itself, or nested deeper than anything real, or with texts
+            that are not Unicode.
     """
     if isinstance(schema_json, (bytes, str)):
         try:
@@ -70,7 +71,20 @@ def row_schema_of(schema_json: bytes | str | Mapping[str, Any]) -> RecordSchema:
             if text not in _PRIMITIVES:
                 _refuse(f"is not JSON: {error}")
             schema_json = {"type": text}
+    if not _is_unicode(schema_json):
+        _refuse("has a name or text with half a surrogate pair, which nothing can write down")
     return RecordSchema(_Reader().field(schema_json, "", (), ""))
+
+
+def _is_unicode(schema: object) -> bool:
+    """Whether all texts are: ``json`` takes halves of surrogate pairs, and neither Arrow nor a dead letter does."""
+    try:
+        json.dumps(schema, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    except RecursionError:
+        _refuse(f"is nested deeper than {MAX_DEPTH} levels")
+    return True
 
 
 class _Reader:

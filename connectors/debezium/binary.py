@@ -15,6 +15,8 @@ from connectors.debezium.converted import Bools, Column, Converted, present_cell
 _BIG_ENDIAN, _LITTLE_ENDIAN = 0, 1
 _POINT_TYPE = 1
 _NO_LENGTH = 2**31 - 1
+_MOST_BITS = 10 * 8 << 20
+"""Of a column in PostgreSQL, which has the longest ones. Without a limit a small record could fill the memory."""
 _SRID_FLAG = 0x2000_0000
 _WKB_HEAD = 5
 
@@ -44,9 +46,12 @@ def bit_strings(array: Column, length: int | None) -> Converted:
             connector leaves out leading zero bytes (and with them the length of a ``bit varying``). ``None``, or
             PostgreSQL's mark for ``bit varying`` without a length: eight digits a byte.
 
-    Rows with bits beyond the length are bad.
+    Rows with bits beyond the length are bad, and so are all of a column with a length that no database has.
     """
     limit = None if length == _NO_LENGTH else length
+    if limit is not None and limit > _MOST_BITS:
+        nothing = pa.nulls(len(array), pa.string())
+        return with_bad(nothing, 0, present_cells(array), f"of a column with more than {_MOST_BITS} bits", array)
     texts: list[str | None] = []
     for cell in array.to_pylist():
         if cell is None:

@@ -11,14 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.debezium.options import OutOfRange
+from connectors.debezium.verdicts import sample
 
 Int64s = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 Column: TypeAlias = "pa.Array[Any]"
 """An Arrow array of any type."""
-
-_LONGEST_SAMPLE = 60
 
 
 def no_rows() -> Int64s:
@@ -102,9 +101,4 @@ def with_bad(values: Column, clamped: int, bad: Bools, what: str, source: Column
     rows = np.flatnonzero(bad)
     if len(rows) == 0:
         return Converted(values, clamped)
-    return Converted(values, clamped, rows.astype(np.int64), f"{what}: {_sample(source[int(rows[0])].as_py())}")
-
-
-def _sample(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _LONGEST_SAMPLE else f"{text[:_LONGEST_SAMPLE]}..."
+    return Converted(values, clamped, rows.astype(np.int64), f"{what}: {sample(source[int(rows[0])].as_py())}")

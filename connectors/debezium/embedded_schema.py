@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import repeat
 
 import msgspec
 
+from connectors.debezium.bodies import Bodies
 from connectors.debezium.connect_schema import row_schema_of
+from connectors.debezium.json_kernel.native import Kernel
 from connectors.debezium.record_schema import RecordSchema
 from connectors.json_errors import DECODE_ERRORS
 
@@ -41,29 +42,33 @@ _WRAPPED = msgspec.json.Decoder(_Wrapped)
 
 class EmbeddedSchemas:
     """The schemas seen so far. Belongs to one decoder, which lives as long as its worker; what it remembers changes
-    how fast a record is read, never what is read."""
+    how fast a record is read, never what is read.
 
-    def __init__(self) -> None:
+    Args:
+        kernel: looks at many records at once; ``None`` to do without.
+    """
+
+    def __init__(self, kernel: Kernel | None = None) -> None:
+        self._kernel = kernel
         self._prefixes: dict[str, list[tuple[bytes, EmbeddedSchema]]] = {}
         self._texts: dict[bytes, EmbeddedSchema] = {}
         self._held = 0
 
-    def common(self, topic: str, bodies: list[bytes]) -> tuple[EmbeddedSchema | None, list[bytes]] | None:
+    def common(self, topic: str, bodies: Bodies) -> tuple[EmbeddedSchema | None, Bodies] | None:
         """Schema and payloads when all bodies have the topic's latest schema, or none has any; else ``None``."""
-        if not bodies:
+        if not len(bodies):
             return None
         opening = _OPENING.match(bodies[0])
         if opening is not None and opening[1] not in _WRAPPING:
             # An object whose first member is another one has no embedded schema.
-            return (None, bodies) if all(map(bytes.startswith, bodies, repeat(opening[0]))) else None
+            return (None, bodies) if bodies.are_framed(opening[0], b"", self._kernel) else None
         known = self._prefixes.get(topic)
         if not known:
             return None
         prefix, schema = known[0]
-        if not all(map(bytes.startswith, bodies, repeat(prefix))) or not all(map(bytes.endswith, bodies, repeat(b"}"))):
+        if not bodies.are_framed(prefix, b"}", self._kernel):
             return None
-        payload = slice(len(prefix), -1)
-        return schema, [body[payload] for body in bodies]
+        return schema, bodies.without(len(prefix), 1)
 
     def split(self, topic: str, body: bytes) -> tuple[EmbeddedSchema | None, bytes]:
         """Schema and payload of one record; ``None`` and the body itself when it carries no schema.

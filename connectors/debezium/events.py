@@ -62,7 +62,8 @@ class RawRecords:
         keys, values: ``binary`` arrays; null where Kafka has null (a null value is a tombstone).
         offsets: int64, ascending; holes are normal (transaction markers, compaction).
         timestamps: Kafka's record timestamps, milliseconds since the epoch.
-        headers: list<struct<key: string, value: binary>>, or ``None`` when headers were not read.
+        headers: list<struct<key: string, value: binary>>, empty or null for a record that has none; or ``None`` when
+            headers were not read.
     """
 
     topic: str
@@ -138,6 +139,21 @@ class BadRecord:
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
+
+    @classmethod
+    def of(cls, records: RawRecords, row: int, reason: str, detail: str) -> BadRecord:
+        """The record in this row, with its bytes."""
+        headers = () if records.headers is None else records.headers[row].as_py() or ()
+        return cls(
+            topic=records.topic,
+            partition=records.partition,
+            offset=int(records.offsets[row]),
+            reason=reason,
+            detail=detail,
+            key=records.keys[row].as_py(),
+            value=records.values[row].as_py(),
+            headers=tuple((header["key"], header["value"]) for header in headers),
+        )
 
 
 @dataclass

@@ -16,7 +16,7 @@ from connectors.debezium.schema import Field
 from connectors.debezium.structured import finer_than_micros
 from connectors.debezium.types import LogicalType, logical_type
 from connectors.debezium.values import physical_type, to_pinned
-from connectors.debezium.verdicts import BadReason, Rejection
+from connectors.debezium.verdicts import BadReason, Rejection, sample
 
 _TICKS = frozenset({LogicalType.TIME_NANOS, LogicalType.TIMESTAMP_NANOS})
 _TEXTS = frozenset({LogicalType.TIME_ISO, LogicalType.ZONED_TIME_ISO})
@@ -36,8 +36,8 @@ def exact_keys(array: Column, field: Field) -> tuple[Converted, list[tuple[int, 
     converted = to_pinned(array, field, OutOfRange.DEAD_LETTER)
     wrong = list(_out_of_range(array, field, converted))
     fine = np.flatnonzero(_finer_than_micros(array, field))
-    what = "digits below the microsecond, which a landing file cannot hold"
-    wrong += [(place, Rejection(BadReason.INEXACT_KEY, f"{what}: {array[place].as_py()!r}")) for place in fine.tolist()]
+    what = "digits below the microsecond, which a landing file cannot hold: "
+    wrong += [(place, Rejection(BadReason.INEXACT_KEY, what + sample(array[place].as_py()))) for place in fine.tolist()]
     return converted, wrong
 
 

@@ -40,7 +40,7 @@ class Framed:
 
     Attributes:
         json: places of the JSON payloads, ascending.
-        avro: the Avro payloads by writer schema.
+        avro: the Avro payloads by writer schema, those of most records first.
         rejected: what is wrong, per place of a payload that is neither.
     """
 
@@ -54,7 +54,7 @@ def frame(payloads: pa.BinaryArray, ids: SchemaIdHeaders, declared: PayloadForma
     nothing = np.empty(0, dtype=np.int64)
     if len(payloads) == 0 or payloads.null_count == len(payloads):
         return Framed(nothing)
-    sizes, heads = _heads(payloads)
+    content, starts, sizes = _spans(payloads)
     present = np.asarray(payloads.is_valid())
     framed = Framed(nothing)
     for place in np.flatnonzero(present & (sizes == 0)):
@@ -68,23 +68,29 @@ def frame(payloads: pa.BinaryArray, ids: SchemaIdHeaders, declared: PayloadForma
         case PayloadFormat.AVRO:
             avro = open_
         case PayloadFormat.AUTO:
-            avro = open_ & (heads[:, 0] == 0)
+            avro = open_ & (_heads(content, starts, sizes, 1)[:, 0] == 0)
     framed.json = np.flatnonzero(open_ & ~avro)
-    _by_prefix(payloads, np.flatnonzero(avro), sizes, heads, framing, framed)
+    places = np.flatnonzero(avro)
+    _by_prefix(payloads, places, sizes, _heads(content, starts[places], sizes[places], _PREFIX), framing, framed)
+    # Ids that somebody has made up, one for each record, are asked for last: some of them are not asked for at all.
+    framed.avro.sort(key=lambda part: len(part.rows), reverse=True)
     return framed
 
 
-def _heads(payloads: pa.BinaryArray) -> tuple[Int64s, npt.NDArray[np.uint8]]:
-    """Size and first bytes per payload, zeros beyond its end."""
+def _spans(payloads: pa.BinaryArray) -> tuple[npt.NDArray[np.uint8], Int64s, Int64s]:
+    """The bytes of all payloads, and where each one starts in them and its size."""
     _, offsets_buffer, bytes_buffer = payloads.buffers()
     offsets = np.frombuffer(offsets_buffer, np.int32, len(payloads) + 1, payloads.offset * 4).astype(np.int64)
     content = np.frombuffer(bytes_buffer, np.uint8) if bytes_buffer is not None else np.empty(0, dtype=np.uint8)
-    sizes = np.diff(offsets)
-    places = offsets[:-1, None] + np.arange(_PREFIX)
-    inside = np.arange(_PREFIX) < sizes[:, None]
-    heads = np.zeros((len(payloads), _PREFIX), dtype=np.uint8)
-    heads[inside] = content[places[inside]]
-    return sizes, heads
+    return content, offsets[:-1], np.diff(offsets)
+
+
+def _heads(content: npt.NDArray[np.uint8], starts: Int64s, sizes: Int64s, length: int) -> npt.NDArray[np.uint8]:
+    """So many first bytes of payloads, zeros beyond their ends."""
+    inside = np.arange(length) < sizes[:, None]
+    heads = np.zeros((len(starts), length), dtype=np.uint8)
+    heads[inside] = content[(starts[:, None] + np.arange(length))[inside]]
+    return heads
 
 
 def _by_headers(ids: SchemaIdHeaders, open_: Bools, framed: Framed) -> Bools:
@@ -112,11 +118,11 @@ def _by_prefix(
     framing: SchemaIdFraming,
     framed: Framed,
 ) -> None:
-    """Reads the id in front of each payload."""
+    """Reads the id in front of the payloads at ``places``, whose first bytes are ``heads``."""
     if len(places) == 0:
         return
-    numbers = np.ascontiguousarray(heads[places, 1:]).view(">u4")[:, 0].astype(np.int64)
-    usual = (heads[places, 0] == 0) & (sizes[places] >= _PREFIX)
+    numbers = np.ascontiguousarray(heads[:, 1:]).view(">u4")[:, 0].astype(np.int64)
+    usual = (heads[:, 0] == 0) & (sizes[places] >= _PREFIX)
     if framing is SchemaIdFraming.AUTO:
         usual &= numbers != 0
     elif framing is not SchemaIdFraming.CONFLUENT:

@@ -87,15 +87,6 @@ def _join(found: Decoded, more: Decoded) -> None:
 
 
 def _bad(record: RawRecords, error: Exception) -> BadRecord:
-    headers = () if record.headers is None else record.headers[0].as_py() or ()
     said = (str(error).strip().splitlines() or [""])[0][:200]
-    return BadRecord(
-        topic=record.topic,
-        partition=record.partition,
-        offset=int(record.offsets[0]),
-        reason=BadReason.UNFORESEEN,
-        detail=f"reading the record failed in a way that the bridge does not foresee: {type(error).__name__}: {said}",
-        key=record.keys[0].as_py(),
-        value=record.values[0].as_py(),
-        headers=tuple((header["key"], header["value"]) for header in headers),
-    )
+    detail = f"reading the record failed in a way that the bridge does not foresee: {type(error).__name__}: {said}"
+    return BadRecord.of(record, 0, BadReason.UNFORESEEN, detail)

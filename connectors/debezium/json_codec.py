@@ -15,12 +15,15 @@ from typing import Any, assert_never
 import numpy as np
 
 from connectors.debezium import semantics
+from connectors.debezium.bodies import Bodies
 from connectors.debezium.embedded_schema import EmbeddedSchema, EmbeddedSchemas
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Int64s, SkipReason
 from connectors.debezium.flattened import is_metadata
-from connectors.debezium.json_layout import EnvelopeLayout, FlattenedLayout
+from connectors.debezium.json_flattened import FlattenedLayout
+from connectors.debezium.json_kernel.native import KERNEL, Kernel
+from connectors.debezium.json_layout import EnvelopeLayout
 from connectors.debezium.json_probe import origin_of, rejection
 from connectors.debezium.learned_rows import learned_groups
 from connectors.debezium.options import DecodeOptions
@@ -49,23 +52,28 @@ class _Part:
 
     topic: str
     schema: EmbeddedSchema | None
-    rows: list[int]
-    bodies: list[bytes]
+    rows: Int64s
+    bodies: Bodies
 
 
 class JsonCodec:
-    """Decodes JSON values; belongs to one decoder and remembers schemas and layouts."""
+    """Decodes JSON values; belongs to one decoder and remembers schemas and layouts.
 
-    def __init__(self, options: DecodeOptions) -> None:
+    Args:
+        kernel: reads most records; ``None`` to decode them all by msgspec.
+    """
+
+    def __init__(self, options: DecodeOptions, kernel: Kernel | None = KERNEL) -> None:
         self._options = options
-        self._embedded = EmbeddedSchemas()
+        self._kernel = kernel
+        self._embedded = EmbeddedSchemas(kernel)
         self._layouts: dict[object, Layout | SkipReason | Rejection | None] = {}
         self._columns = 0
         self._latest: dict[tuple[str, EmbeddedSchema | None], Origin] = {}
         self._numeric: set[object] = set()
 
     def decode(
-        self, topic: str, rows: Int64s, bodies: list[bytes], keys: RecordKeys, verdicts: Verdicts
+        self, topic: str, rows: Int64s, bodies: Bodies, keys: RecordKeys, verdicts: Verdicts
     ) -> list[EventGroup]:
         """The row events among the values; verdicts on all others.
 
@@ -77,93 +85,89 @@ class JsonCodec:
             groups += self._decode_part(part, keys, verdicts)
         return groups
 
-    def _parts(self, topic: str, places: Int64s, bodies: list[bytes], verdicts: Verdicts) -> list[_Part]:
-        rows = places.tolist()
+    def _parts(self, topic: str, rows: Int64s, bodies: Bodies, verdicts: Verdicts) -> list[_Part]:
         common = self._embedded.common(topic, bodies)
         if common is not None:
             return [_Part(topic, common[0], rows, common[1])]
-        parts: dict[EmbeddedSchema | None, _Part] = {}
-        for row, body in zip(rows, bodies, strict=True):
+        places: dict[EmbeddedSchema | None, list[int]] = {}
+        payloads: dict[EmbeddedSchema | None, list[bytes]] = {}
+        for place, body in enumerate(bodies):
             try:
                 schema, payload = self._embedded.split(topic, body)
             except SchemaError as error:
-                verdicts.reject(row, BadReason.UNUSABLE_SCHEMA, str(error))
+                verdicts.reject(int(rows[place]), BadReason.UNUSABLE_SCHEMA, str(error))
                 continue
-            part = parts.setdefault(schema, _Part(topic, schema, [], []))
-            part.rows.append(row)
-            part.bodies.append(payload)
-        return list(parts.values())
+            places.setdefault(schema, []).append(place)
+            payloads.setdefault(schema, []).append(payload)
+        return [_Part(topic, schema, rows[places[schema]], Bodies.of_texts(some)) for schema, some in payloads.items()]
 
     def _decode_part(self, part: _Part, keys: RecordKeys, verdicts: Verdicts) -> list[EventGroup]:
         groups: list[EventGroup] = []
         usual = self._latest.get((part.topic, part.schema)) or self._first_origin(part, keys)
-        rest = list(range(len(part.rows)))
+        rest = np.arange(len(part.rows))
         if usual is not None:
             layout = self._layout(part, usual, keys)
             if isinstance(layout, (EnvelopeLayout, FlattenedLayout)):
                 self._latest[(part.topic, part.schema)] = usual
-                group, rest = self._try(part, usual, layout, rest)
+                group, rest = self._try(part, layout, rest)
                 groups += group
         by_origin: dict[Origin, list[int]] = defaultdict(list)
-        for place in rest:
-            origin = origin_of(part.bodies[place], part.topic, keys.names_at(part.rows[place]), self._options)
+        for place in rest.tolist():
+            row = int(part.rows[place])
+            origin = origin_of(part.bodies[place], part.topic, keys.names_at(row), self._options)
             if isinstance(origin, Origin):
                 by_origin[origin].append(place)
             else:
-                verdicts.settle(part.rows[place], origin)
+                verdicts.settle(row, origin)
         for origin, places in by_origin.items():
-            groups += self._decode_origin(part, origin, places, keys, verdicts)
+            groups += self._decode_origin(part, origin, np.array(places), keys, verdicts)
         return groups
 
     def _first_origin(self, part: _Part, keys: RecordKeys) -> Origin | None:
-        for row, body in zip(part.rows, part.bodies, strict=True):
+        for row, body in zip(part.rows.tolist(), part.bodies, strict=True):
             origin = origin_of(body, part.topic, keys.names_at(row), self._options)
             if isinstance(origin, Origin):
                 return origin
         return None
 
-    def _try(
-        self, part: _Part, origin: Origin, layout: Layout, places: list[int]
-    ) -> tuple[list[EventGroup], list[int]]:
-        """The events that the layout decodes and that are of its origin, and the places of the others."""
-        bodies = part.bodies if len(places) == len(part.bodies) else [part.bodies[place] for place in places]
-        rows = part.rows if len(places) == len(part.rows) else [part.rows[place] for place in places]
-        read = layout.read(np.array(rows, dtype=np.int64), bodies)
+    def _try(self, part: _Part, layout: Layout, places: Int64s) -> tuple[list[EventGroup], Int64s]:
+        """The events that the layout decodes and that are of its origin, and the places of the others, ascending."""
+        whole = len(places) == len(part.rows)
+        read = layout.read(part.rows[places], part.bodies if whole else part.bodies.select(places))
         group = read.group
         if not len(group):
             return [], places
-        rest = [places[number] for number in read.failed]
+        rest = places[read.failed]
         if read.foreign is not None:
-            good = np.delete(np.array(places, dtype=np.int64), read.failed)
-            rest += good[read.foreign].tolist()
+            good = np.delete(places, read.failed)
+            rest = np.sort(np.concatenate([rest, good[read.foreign]]))
             group = group.select(np.flatnonzero(~read.foreign))
-        return ([group] if len(group) else []), sorted(rest)
+        return ([group] if len(group) else []), rest
 
     def _decode_origin(
-        self, part: _Part, origin: Origin, places: list[int], keys: RecordKeys, verdicts: Verdicts
+        self, part: _Part, origin: Origin, places: Int64s, keys: RecordKeys, verdicts: Verdicts
     ) -> list[EventGroup]:
         layout = self._layout(part, origin, keys)
         if layout is None:
-            bodies = [part.bodies[place] for place in places]
-            rows = [part.rows[place] for place in places]
-            return learned_groups(part.topic, origin, rows, bodies, keys, self._options, verdicts)
+            bodies = part.bodies.select(places).listed()
+            return learned_groups(part.topic, origin, part.rows[places].tolist(), bodies, keys, self._options, verdicts)
         if layout is SkipReason.EXCLUDED_TABLE:
             verdicts.exclude(origin.table, len(places))
             return []
         if not isinstance(layout, (EnvelopeLayout, FlattenedLayout)):
-            for place in places:
-                verdicts.settle(part.rows[place], layout)
+            for row in part.rows[places].tolist():
+                verdicts.settle(row, layout)
             return []
-        groups, rest = self._try(part, origin, layout, places)
-        if rest and _has_decimals(layout.fields):
+        groups, rest = self._try(part, layout, places)
+        if len(rest) and _has_decimals(layout.fields):
             numeric = self._layout(part, origin, keys, numeric=True)
             if isinstance(numeric, (EnvelopeLayout, FlattenedLayout)):
-                more, rest = self._try(part, origin, numeric, rest)
+                more, rest = self._try(part, numeric, rest)
                 groups += more
                 if more:
                     self._numeric.add((part.topic, part.schema, origin))
-        for place in rest:
-            verdicts.settle(part.rows[place], _why(layout.decode, part.bodies[place]))
+        for place in rest.tolist():
+            verdicts.settle(int(part.rows[place]), _why(layout.decode, part.bodies[place]))
         return groups
 
     def _layout(
@@ -223,6 +227,7 @@ class JsonCodec:
                         fixed_connector=options.connector != "auto",
                         documents=_holds_documents(origin),
                         numeric_decimals=numeric,
+                        kernel=self._kernel,
                     )
                 case RecordForm.FLATTENED:
                     columns = tuple(field for field in fields if not is_metadata(field.name, options.metadata_prefix))
@@ -233,6 +238,7 @@ class JsonCodec:
                         prefix=options.metadata_prefix,
                         topic=part.topic,
                         numeric_decimals=numeric,
+                        kernel=self._kernel,
                     )
         except SchemaError as error:
             return Rejection(BadReason.UNUSABLE_SCHEMA, str(error))

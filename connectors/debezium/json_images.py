@@ -42,6 +42,19 @@ class JsonImages:
             self._whole = self._again(np.arange(len(self.present)))
         return self._whole.column(column)
 
+    def with_all(self, again: Callable[[Int64s], JsonImages]) -> JsonImages:
+        """These images, which ``again`` decodes with all columns."""
+        return JsonImages(self.present, self._columns, again)
+
+    @classmethod
+    def joined(cls, parts: Sequence[JsonImages]) -> JsonImages:
+        """The images of one or more parts that have the same columns, and no others: nothing decodes them again."""
+        columns = {
+            name: _joined([part._columns[name] for part in parts], column.values.type)
+            for name, column in parts[0]._columns.items()
+        }
+        return cls(np.concatenate([part.present for part in parts]), columns)
+
     def select(self, places: Int64s) -> JsonImages:
         again = self._again
         return JsonImages(

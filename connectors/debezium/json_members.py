@@ -18,6 +18,11 @@ import msgspec
 _NOT_IN_STRUCTS = re.compile(r'["\\\x00-\x1f]')
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether JSON may hold the name as it is, without escapes."""
+    return _NOT_IN_STRUCTS.search(name) is None and not any("\ud800" <= character <= "\udfff" for character in name)
+
+
 @dataclass(frozen=True)
 class Member:
     """One member of a JSON object.

@@ -42,6 +42,7 @@ class RowStruct:
         type: the generated type.
         empty: an instance whose columns are all null.
         kinds: the physical type of each column.
+        json_columns: how each column's values come out of JSON.
     """
 
     def __init__(
@@ -62,14 +63,14 @@ class RowStruct:
         self.type: Any = objects.type
         self.empty: Any = objects.empty
         self.kinds = {field.name: kind for field, (kind, _) in zip(columns, kinds, strict=True)}
-        self._columns = [
-            _Column(field, get, kind, raw)
+        self.json_columns = tuple(
+            JsonColumn(field, get, kind, raw, required=required and not field.optional)
             for field, get, (kind, raw) in zip(columns, objects.getters, kinds, strict=False)
-        ]
-        plain = [place for place, column in enumerate(self._columns) if column.is_plain]
-        self._plain = tuple(self._columns[place].field.name for place in plain)
+        )
+        plain = [place for place, column in enumerate(self.json_columns) if column.is_plain]
+        self._plain = tuple(self.json_columns[place].field.name for place in plain)
         self._plain_values = objects.together(plain)
-        self._plain_kind = pa.struct([(str(place), self._columns[place].kind) for place in plain])
+        self._plain_kind = pa.struct([(str(place), self.json_columns[place].kind) for place in plain])
         self._beside = dict(zip((member.name for member in beside), objects.getters[len(columns) :], strict=True))
 
     def beside(self, images: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:
@@ -85,17 +86,25 @@ class RowStruct:
             found = {}
         else:
             found = dict(zip(self._plain, map(Physical, rows.flatten()), strict=True))
-        return {column.field.name: found.get(column.field.name) or column.read(images) for column in self._columns}
+        return {column.field.name: found.get(column.field.name) or column.read(images) for column in self.json_columns}
 
 
 @dataclass(frozen=True)
-class _Column:
-    """How a column comes out of an image; ``raw`` where its JSON text is kept."""
+class JsonColumn:
+    """How a column comes out of images.
+
+    Attributes:
+        get: its value in a decoded image.
+        kind: its physical type.
+        raw: True where its JSON text is the value.
+        required: True where an image without it does not decode.
+    """
 
     field: Field
     get: Callable[[Any], Any]
     kind: pa.DataType
     raw: bool
+    required: bool
 
     @property
     def is_plain(self) -> bool:
@@ -103,7 +112,10 @@ class _Column:
         return not self.raw and not isinstance(self.kind, pa.StructType)
 
     def read(self, images: Sequence[Any]) -> Physical:
-        values = list(map(self.get, images))
+        return self.physical(list(map(self.get, images)))
+
+    def physical(self, values: Sequence[Any]) -> Physical:
+        """The column of its values in decoded images, which are JSON texts where it is ``raw``."""
         if self.raw:
             if pa.types.is_binary(self.kind):
                 return _decimal_bytes(values, decimal_scale(self.field), self.kind)
@@ -111,6 +123,12 @@ class _Column:
         if isinstance(self.kind, pa.StructType):
             return struct_array(values, self.kind, getattr)
         return physical_array(values, self.kind)
+
+    @property
+    def annotation(self) -> UnionType | type:
+        """The type that msgspec decodes one value as, if its JSON text is not the value."""
+        annotation = _annotation(self.kind)
+        return annotation if self.required else annotation | None
 
 
 def _is_raw(field: Field, numeric_decimals: bool) -> bool:

@@ -13,7 +13,7 @@ from connectors.debezium.flattened import is_metadata, metadata_field, topic_tab
 from connectors.debezium.options import DecodeOptions, EnvelopeForm
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.source_block import database_field, table_field, table_of
-from connectors.debezium.verdicts import BadReason, Rejection
+from connectors.debezium.verdicts import BadReason, Rejection, sample
 
 UNSUPPORTED_CONNECTORS = {
     "cassandra": "Cassandra's events hold single cells without a before image or an order; they cannot become rows"
@@ -73,7 +73,7 @@ def form_of(
 def envelope_origin(op: object, source: object, options: DecodeOptions) -> Origin | SkipReason | Rejection:
     """The origin of an envelope with this ``op`` and ``source``."""
     if not isinstance(op, str):
-        return Rejection(BadReason.MISSING_OP, f"op is {op!r}")
+        return Rejection(BadReason.MISSING_OP, f"op is {sample(op)}")
     if op == "m":
         return SkipReason.MESSAGE
     if not isinstance(source, Mapping):

@@ -50,6 +50,8 @@ UInt64s = npt.NDArray[np.uint64]
 Source = Mapping[str, Sequence[Any]]
 
 _HIGHEST = 2**64 - 1
+_SURE_DIGITS = 19
+"""A number of so many decimal digits fits into 64 bits."""
 _FILE_NUMBER = re.compile(r".*\.(\d{1,10})", re.ASCII)
 _HEXADECIMAL_LSN = re.compile(r"[0-9a-fA-F]{8}:[0-9a-fA-F]{8}:[0-9a-fA-F]+")
 
@@ -221,6 +223,9 @@ def _sequence_pairs(
     if values is None:
         return *_numbers(None, count), *_numbers(None, count)
     texts = ["[null,null]" if text is None else text for text in values]
+    if (even := _even_pairs(texts)) is not None:
+        known = np.ones(count, dtype=np.bool_)
+        return even[0], known, even[1], known
     joined = ",".join(texts)
     flat: list[int | None] = []
     if _all_pairs(joined, count):
@@ -231,6 +236,38 @@ def _sequence_pairs(
     if len(flat) != 2 * count:
         flat = [element for text in texts for element in _pair(text)]
     return *_numbers(flat[::2], count), *_numbers(flat[1::2], count)
+
+
+def _even_pairs(texts: Sequence[str]) -> tuple[UInt64s, UInt64s] | None:
+    """Both numbers of texts that all are ``["<digits>","<digits>"]`` with the same number of digits; else None.
+
+    That is what a batch's texts are but for the moments when the log's position gets a digit more. As a matrix of
+    characters, they are read a column at a time.
+    """
+    if not texts or len(set(map(len, texts))) > 1:
+        return None
+    length, comma = len(texts[0]), texts[0].find(",")
+    joined = np.frombuffer("".join(texts).encode(), dtype=np.uint8)
+    if not 4 <= comma <= length - 5 or len(joined) != len(texts) * length:
+        return None
+    characters = joined.reshape(len(texts), length)
+    around = characters[:, [0, 1, comma - 1, comma, comma + 1, length - 2, length - 1]]
+    if (around != np.frombuffer(b'["",""]', dtype=np.uint8)).any():
+        return None
+    first, second = _decimals(characters[:, 2 : comma - 1]), _decimals(characters[:, comma + 2 : length - 2])
+    return None if first is None or second is None else (first, second)
+
+
+def _decimals(characters: npt.NDArray[np.uint8]) -> UInt64s | None:
+    """The numbers that rows of decimal digits are; None where some are none, or might not fit into 64 bits."""
+    digits = characters - np.uint8(ord("0"))
+    width = digits.shape[1]
+    if width > _SURE_DIGITS or (digits > 9).any() or (width > 1 and not digits[:, 0].all()):
+        return None
+    numbers = np.zeros(len(digits), dtype=np.uint64)
+    for place in range(width):
+        numbers = numbers * np.uint64(10) + digits[:, place]
+    return numbers
 
 
 def _all_pairs(joined: str, count: int) -> bool:

@@ -5,9 +5,9 @@ Key fields are in key order. A key is never compared as bytes: one row's key can
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import msgspec
@@ -16,12 +16,15 @@ import pyarrow as pa
 
 from connectors.debezium.avro_reader import AvroReader
 from connectors.debezium.avro_registry import AvroReaders
+from connectors.debezium.bodies import Bodies
 from connectors.debezium.embedded_schema import EmbeddedSchemas
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.events import Int64s
 from connectors.debezium.framing import Framed
+from connectors.debezium.json_kernel.keys import KeyCheck
+from connectors.debezium.json_kernel.native import Kernel
 from connectors.debezium.json_probe import rejection
-from connectors.debezium.json_structs import RowStruct
+from connectors.debezium.key_members import ExactMembers, are_all, json_key_columns
 from connectors.debezium.physical import Physical, plain
 from connectors.debezium.record_schema import RecordSchema
 from connectors.debezium.schema import Field
@@ -37,7 +40,7 @@ UNREADABLE = -2
 _KEPT_SHAPES = 4096
 _KEPT_FIELDS = 100_000
 
-ReadColumn = Callable[[list[bytes], Field], Physical]
+ReadColumns = Callable[[list[bytes], Sequence[Field]], dict[str, Physical]]
 ReadPlain = Callable[[list[bytes]], list[dict[str, Any]]]
 
 
@@ -48,18 +51,22 @@ class KeyShape:
     Attributes:
         names: in key order.
         fields: with their types; ``None`` for schemaless JSON, whose values have the types of the row's columns.
-        read: a field's values from the encoded keys.
+        read: the values of some fields, by name, from the encoded keys; together, since a table may have very many.
         plain: the encoded keys as JSON would have them without a schema; no members for one that cannot be read.
     """
 
     names: tuple[str, ...]
     fields: tuple[Field, ...] | None
-    read: ReadColumn
+    read: ReadColumns
     plain: ReadPlain
 
     def field(self, row_field: Field) -> Field:
         """The key's own field of that name."""
-        return next((field for field in self.fields or () if field.name == row_field.name), row_field)
+        return self._by_name.get(row_field.name, row_field)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Field]:
+        return {field.name: field for field in self.fields or ()}
 
 
 @dataclass(frozen=True)
@@ -69,13 +76,13 @@ class RecordKeys:
     Attributes:
         shapes: the different shapes.
         shape_of: per record, an index of ``shapes``, :data:`NO_KEY` for null or :data:`UNREADABLE`.
-        bodies: the encoded fields, without schema or schema id.
+        bodies: the encoded fields, without schema or schema id; only null where there are none.
         unreadable: what is wrong, per record whose key cannot be read.
     """
 
     shapes: list[KeyShape]
     shape_of: Int64s
-    bodies: list[bytes | None]
+    bodies: Sequence[bytes | None] | Bodies
     unreadable: dict[int, Rejection]
 
     def names_at(self, row: int) -> tuple[str, ...]:
@@ -96,25 +103,32 @@ class RecordKeys:
                 found[place] = key
         return found
 
-    def column(self, rows: Int64s, field: Field) -> Physical:
-        """The values of the key's own ``field`` for records of one shape that has it."""
+    def columns(self, rows: Int64s, fields: Sequence[Field]) -> dict[str, Physical]:
+        """The values of the key's own ``fields``, by name, for records of one shape that has them."""
         if len(rows) == 0:
-            return Physical(pa.nulls(0, physical_type(field)))
-        return self.shapes[int(self.shape_of[rows[0]])].read([self.bodies[row] or b"" for row in rows.tolist()], field)
+            return {field.name: Physical(pa.nulls(0, physical_type(field))) for field in fields}
+        return self.shapes[int(self.shape_of[rows[0]])].read([self.bodies[row] or b"" for row in rows.tolist()], fields)
 
 
 class KeyReader:
-    """Reads keys. Belongs to one decoder and remembers schemas, which changes its speed and never its results."""
+    """Reads keys. Belongs to one decoder and remembers schemas, which changes its speed and never its results.
 
-    def __init__(self, readers: AvroReaders) -> None:
+    Args:
+        kernel: looks at many JSON keys at once; ``None`` to do without.
+    """
+
+    def __init__(self, readers: AvroReaders, kernel: Kernel | None = None) -> None:
         self._avro = readers
-        self._embedded = EmbeddedSchemas()
+        self._kernel = kernel
+        self._embedded = EmbeddedSchemas(kernel)
+        self._objects = KeyCheck.of(kernel, (), closed=False)
+        self._read_json = partial(json_key_columns, kernel)
         self._shapes: dict[object, KeyShape] = {}
         self._fields = 0
         self._latest: dict[str, tuple[str, ...]] = {}
-        self._strict: dict[tuple[str, ...], Callable[[bytes], Any] | None] = {}
+        self._strict: dict[tuple[str, ...], ExactMembers] = {}
 
-    def read(self, topic: str, keys: list[bytes | None], framed: Framed) -> RecordKeys:
+    def read(self, topic: str, encoded: pa.BinaryArray, framed: Framed) -> RecordKeys:
         """The keys of one batch of one topic.
 
         Args:
@@ -123,10 +137,11 @@ class KeyReader:
         Raises:
             Transient: the schema registry cannot be asked.
         """
-        if len(framed.json) == len(keys):
-            usual = self._usual(topic, [key for key in keys if key is not None])
+        if len(framed.json) == len(encoded):
+            usual = self._usual(topic, Bodies.of_array(encoded, framed.json))
             if usual is not None:
                 return usual
+        keys: list[bytes | None] = encoded.to_pylist()
         places: dict[KeyShape, int] = {}
         shape_of = np.full(len(keys), NO_KEY, dtype=np.int64)
         bodies: list[bytes | None] = [None] * len(keys)
@@ -153,31 +168,24 @@ class KeyReader:
         shape_of[list(unreadable)] = UNREADABLE
         return RecordKeys(list(places), shape_of, bodies, unreadable)
 
-    def _usual(self, topic: str, present: list[bytes]) -> RecordKeys | None:
+    def _usual(self, topic: str, present: Bodies) -> RecordKeys | None:
         """The usual batch, or ``None``: every key is JSON of the shape that the topic had last."""
         common = self._embedded.common(topic, present)
-        schema, payloads = common or (None, present)
+        schema, payloads = (None, present) if common is None else common
+        every = np.zeros(len(present), dtype=np.int64)
         if schema is not None:
-            try:
-                deque(map(_ANY.decode, payloads), maxlen=0)
-            except DECODE_ERRORS:
+            if not are_all(payloads, self._objects, _ANY.decode):
                 return None
-            shape = self._typed_shape(schema, schema.record)
-            return RecordKeys([shape], np.zeros(len(present), dtype=np.int64), list(payloads), {})
+            return RecordKeys([self._typed_shape(schema, schema.record)], every, payloads, {})
         names = self._latest.get(topic)
         if names is None:
             return None
         # Made for the keys of a whole batch only: a type takes far more memory than the names that it is made of.
         if names not in self._strict:
-            self._strict[names] = _exactly(names)
-        decode = self._strict[names]
-        if decode is None:
+            self._strict[names] = ExactMembers(names, self._kernel)
+        if not self._strict[names].have_all(present):
             return None
-        try:
-            deque(map(decode, present), maxlen=0)
-        except DECODE_ERRORS:
-            return None
-        return RecordKeys([self._shapes[names]], np.zeros(len(present), dtype=np.int64), list(present), {})
+        return RecordKeys([self._shapes[names]], every, present, {})
 
     def _json_key(self, topic: str, key: bytes) -> tuple[KeyShape, bytes] | Rejection:
         try:
@@ -192,7 +200,7 @@ class KeyReader:
             names = tuple(_OBJECT.decode(body))
         except DECODE_ERRORS as error:
             return Rejection(BadReason.BAD_KEY, f"the key is not a JSON object: {rejection(body, error).detail}")
-        shape = self._shapes.get(names) or self._keep(names, KeyShape(names, None, _read_json, _plain_json))
+        shape = self._shapes.get(names) or self._keep(names, KeyShape(names, None, self._read_json, _plain_json))
         if b"schema" not in body:
             self._latest[topic] = names
         return shape, body
@@ -205,7 +213,7 @@ class KeyReader:
         return shape or self._keep(reader, _typed(reader.record, _avro_columns(reader), _avro_plain(reader)))
 
     def _typed_shape(self, identity: object, record: RecordSchema) -> KeyShape:
-        return self._shapes.get(identity) or self._keep(identity, _typed(record, _read_json, _plain_json))
+        return self._shapes.get(identity) or self._keep(identity, _typed(record, self._read_json, _plain_json))
 
     def _keep(self, identity: object, shape: KeyShape) -> KeyShape:
         if len(self._shapes) >= _KEPT_SHAPES or self._fields + len(shape.names) > _KEPT_FIELDS:
@@ -223,39 +231,8 @@ _ANY = msgspec.json.Decoder(msgspec.Raw)
 _PLAIN = msgspec.json.Decoder(dict[str, Any])
 
 
-def _exactly(names: tuple[str, ...]) -> Callable[[bytes], Any] | None:
-    """Decodes objects with these members and no other; ``None`` where a struct cannot have their names."""
-    attributes = {f"f{place}": name for place, name in enumerate(names)}
-    try:
-        key = msgspec.defstruct(
-            "Key",
-            [(attribute, msgspec.Raw) for attribute in attributes],
-            rename=attributes,
-            forbid_unknown_fields=True,
-            gc=False,
-        )
-    except ValueError:
-        return None
-    return msgspec.json.Decoder(key).decode
-
-
-def _typed(record: RecordSchema, read: ReadColumn, plain: ReadPlain) -> KeyShape:
+def _typed(record: RecordSchema, read: ReadColumns, plain: ReadPlain) -> KeyShape:
     return KeyShape(tuple(field.name for field in record.fields), record.fields, read, plain)
-
-
-def _read_json(bodies: list[bytes], field: Field) -> Physical:
-    struct = RowStruct((field,), required=False)
-    decode = msgspec.json.Decoder(struct.type).decode
-    rows: list[Any] = []
-    bad: dict[int, str] = {}
-    for place, body in enumerate(bodies):
-        try:
-            rows.append(decode(body))
-        except DECODE_ERRORS as error:
-            bad[place] = f"the key: {error}"
-            rows.append(struct.empty)
-    column = struct.columns(rows)[field.name]
-    return Physical(column.values, bad | column.bad)
 
 
 def _plain_json(bodies: list[bytes]) -> list[dict[str, Any]]:
@@ -283,18 +260,22 @@ def _avro_plain(reader: AvroReader) -> ReadPlain:
     return read
 
 
-def _avro_columns(reader: AvroReader) -> ReadColumn:
-    def read(bodies: list[bytes], field: Field) -> Physical:
-        parts, bad = reader.read(bodies, [field.name])
+def _avro_columns(reader: AvroReader) -> ReadColumns:
+    def read(bodies: list[bytes], fields: Sequence[Field]) -> dict[str, Physical]:
+        parts, bad = reader.read(bodies, [field.name for field in fields])
         order = np.concatenate([part.places for part in parts] or [np.empty(0, dtype=np.int64)])
-        kind = physical_type(field)
-        found = [part.records.images().column(field) for part in parts]
-        values = pa.chunked_array([column.values for column in found], kind).combine_chunks()
         source = np.full(len(bodies), -1, dtype=np.int64)
         source[order] = np.arange(len(order))
-        wrong = {place: f"the key: {error}" for place, error in bad.items()}
-        for part, column in zip(parts, found, strict=True):
-            wrong |= {int(part.places[place]): what for place, what in column.bad.items()}
-        return Physical(values.take(pa.array(source, mask=source < 0)), wrong)
+        places = pa.array(source, mask=source < 0)
+        images = [part.records.images() for part in parts]
+        columns: dict[str, Physical] = {}
+        for field in fields:
+            found = [image.column(field) for image in images]
+            values = pa.chunked_array([column.values for column in found], physical_type(field)).combine_chunks()
+            wrong = {place: f"the key: {error}" for place, error in bad.items()}
+            for part, column in zip(parts, found, strict=True):
+                wrong |= {int(part.places[place]): what for place, what in column.bad.items()}
+            columns[field.name] = Physical(values.take(places), wrong)
+        return columns
 
     return read

@@ -70,6 +70,7 @@ class RowReader:
         self._fields = fields
         self._ops = ops
         self._key = key
+        self._key_names = frozenset(key)
         self._shape = shape
         self._decoding = decoding
         self._deletes = np.flatnonzero(ops == Op.DELETE)
@@ -91,9 +92,9 @@ class RowReader:
                     values = pc.if_else(blank, pa.scalar(None, values.type), values)
                 if self._decoding.before_images and len(self._deletes):
                     values = self._with_rows_before(values, column)
-                if column.name in self._key and len(self._deletes):
+                if column.name in self._key_names and len(self._deletes):
                     values = self._with_deleted_keys(values, column)
-            if column.name in self._key and values.null_count and not self._decoding.append:
+            if column.name in self._key_names and values.null_count and not self._decoding.append:
                 self._refuse_null_keys(values, column)
             found.columns.append(values)
         if len(self._deletes) and not self._key and not self._decoding.append:
@@ -230,26 +231,34 @@ class RowReader:
 
     def _keeps_exact(self, column: Field) -> bool:
         """Whether rows are found by the column, so that it must not land as another value."""
-        is_key = column.name in self._key and not self._decoding.append
+        is_key = column.name in self._key_names and not self._decoding.append
         return is_key and self._batch.options.inexact_keys is InexactKeys.DEAD_LETTER
 
     def _with_deleted_keys(self, values: pa.Array, column: Field) -> pa.Array:
-        own = column
         if self._shape is None and self._decoding.before_images:
             return values
-        if self._shape is None:
-            physical = self._group.before.select(self._deletes).column(column)
-        elif self._group.learned:
-            # The row's own values are plain JSON: a key with types must be read without them to be equal.
-            keys_of_deletes = self._batch.keys.plain(self._group.rows[self._deletes])
-            physical = PlainImages(keys_of_deletes).column(column)
-        else:
-            own = self._shape.field(column)
-            physical = self._batch.keys.column(self._group.rows[self._deletes], own)
-        keys = self._pinned(physical, own, self._deletes)
+        keys = self._pinned(self._deleted_keys[column.name], self._own(column), self._deletes)
         if keys.type != values.type:
             keys = self._cast_keys(keys, column)
         return pc.replace_with_mask(values, pa.array(self._ops == Op.DELETE), keys)
+
+    @cached_property
+    def _deleted_keys(self) -> dict[str, Physical]:
+        """The key columns of the deletes, by name: read together, since a key may have very many."""
+        columns = [column for column in self._fields if column.name in self._key_names]
+        if self._shape is None:
+            images: Images = self._group.before.select(self._deletes)
+        elif self._group.learned:
+            # The row's own values are plain JSON: a key with types must be read without them to be equal.
+            images = PlainImages(self._batch.keys.plain(self._group.rows[self._deletes]))
+        else:
+            rows = self._group.rows[self._deletes]
+            return self._batch.keys.columns(rows, [self._own(column) for column in columns])
+        return {column.name: images.column(column) for column in columns}
+
+    def _own(self, column: Field) -> Field:
+        """The column as the key has it."""
+        return column if self._shape is None or self._group.learned else self._shape.field(column)
 
     def _cast_keys(self, keys: pa.Array, column: Field) -> pa.Array:
         kind = pinned_type(column)
@@ -273,7 +282,8 @@ class RowReader:
         own = self._shape.fields[0] if self._shape.fields else Field("id", column.type)
         # A truncate has no key of its own.
         keyed = np.flatnonzero(self._ops != Op.TRUNCATE)
-        ids = self._pinned(self._batch.keys.column(self._group.rows[keyed], own), column, keyed)
+        found = self._batch.keys.columns(self._group.rows[keyed], (own,))[own.name]
+        ids = self._pinned(found, column, keyed)
         if len(keyed) == len(self._ops):
             return ids
         place = np.full(len(self._ops), -1, dtype=np.int64)

@@ -126,6 +126,12 @@ _MONEY_DIGITS = 19
 _SOURCE_TYPE, _UNSIGNED = UNSIGNED_BIGINT
 
 
+_SCALE = (
+    "look at the record's schema: Kafka Connect's decimal says its scale there, a whole number; mend the "
+    "transformation or the converter that leaves it out or changes it"
+)
+
+
 def logical_type(field: Field) -> LogicalType:
     """The field's logical type; a semantic name that nobody knows leaves the plain type of its physical one."""
     if field.semantic is not None:
@@ -209,7 +215,7 @@ def decimal_scale(field: Field) -> int:
     if scale is None:
         raise SchemaError(
             "A decimal's schema has no scale, so its values cannot be read",
-            remedy="declare the column's type in the settings, such as decimal(10,2)",
+            remedy=_SCALE,
             field=field.name,
         )
     return scale
@@ -251,6 +257,6 @@ def _integer(field: Field, parameter: str) -> int | None:
     except ValueError:
         raise SchemaError(
             f"A decimal's schema has {parameter} {text!r}, which is not a number",
-            remedy="declare the column's type in the settings, such as decimal(10,2)",
+            remedy=_SCALE,
             field=field.name,
         ) from None

@@ -7,6 +7,7 @@ sends ordinary ones.
 
 from __future__ import annotations
 
+import re
 from typing import Any, assert_never
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from connectors.debezium.types import LogicalType, decimal_scale, logical_type, 
 
 __all__ = ["Converted", "is_json_text", "parse_float", "physical_type", "to_pinned"]
 
+_NUMBER = re.compile(r"0*+([0-9]{1,12})[0-9]*+")
 _FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
@@ -80,8 +82,7 @@ def to_pinned(array: Column, field: Field, rule: OutOfRange = OutOfRange.CLAMP) 
         case LogicalType.BYTES_HEX:
             return binary.bytes_of_hex(array)
         case LogicalType.BITS:
-            length = field.parameter("length")
-            return binary.bit_strings(array, int(length) if length and length.isdigit() else None)
+            return binary.bit_strings(array, _length(field))
         case LogicalType.DECIMAL:
             pinned = pinned_type(field)
             if isinstance(pinned, pa.Decimal128Type):
@@ -152,3 +153,9 @@ def _narrowed(array: Column, physical: pa.DataType, field: Field, rule: OutOfRan
     also_bad = bad.copy()
     also_bad[converted.bad] = True
     return with_bad(converted.values, converted.clamped, also_bad, f"not an {physical}", array)
+
+
+def _length(field: Field) -> int | None:
+    """The bits that a column declares; of a number without end its first digits, which are too many as well."""
+    digits = _NUMBER.fullmatch(field.parameter("length") or "")
+    return int(digits[1]) if digits else None

@@ -41,9 +41,22 @@ class BadReason(enum.StrEnum):
     UNFORESEEN = "unforeseen"
 
 
+LONGEST_SAMPLE = 100
+
+
+def sample(value: object) -> str:
+    """A value of a record as a rejection's detail quotes it."""
+    text = repr(value)
+    return text if len(text) <= LONGEST_SAMPLE else f"{text[:LONGEST_SAMPLE]}..."
+
+
 @dataclass(frozen=True)
 class Rejection:
-    """Why one record is bad."""
+    """Why one record is bad.
+
+    Attributes:
+        detail: one sentence, which may quote values: it is for the dead letter and for who asks, not for logs.
+    """
 
     reason: BadReason
     detail: str

@@ -7,7 +7,6 @@ Fabric mirror every table anew from files that are gone by then.
 
 from __future__ import annotations
 
-import email.utils
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from azure.core.pipeline.transport import RequestsTransport
 from azure.core.rest import HttpRequest, HttpResponse
 from azure.identity import DefaultAzureCredential
 
+from connectors.azure_answers import refusal, seconds_until
 from connectors.errors import BridgeError
 from connectors.fabric.answers import Json, continuation_of, database_of_rest, parse_object, tables_of_rest
 from connectors.fabric.errors import FabricAnswerError, FabricDeniedError, FabricNotFoundError, FabricUnavailableError
@@ -223,11 +223,11 @@ def _said(body: bytes) -> str:
     except FabricAnswerError:
         return "it says no more"
     told = error_of(answer.get("errorCode"), answer.get("message"))
-    return "it says no more" if told is None else told.text
+    return "it says no more" if told is None else refusal(told.text)
 
 
 def _first_line(error: AzureError) -> str:
-    return (error.message or str(error)).partition("\n")[0]
+    return refusal(error.message or str(error))
 
 
 def _retry_after(headers: Mapping[str, str], now: float) -> float | None:
@@ -238,5 +238,4 @@ def _retry_after(headers: Mapping[str, str], now: float) -> float | None:
     try:
         return max(0.0, float(text))
     except ValueError:
-        date = email.utils.parsedate_tz(text)
-        return None if date is None else max(0.0, email.utils.mktime_tz(date) - now)
+        return seconds_until(text, now)

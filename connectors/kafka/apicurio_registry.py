@@ -13,12 +13,19 @@ import urllib3
 
 from connectors.json_errors import DECODE_ERRORS
 from connectors.kafka.avro_references import inline_references
-from connectors.kafka.registry_answers import AbsentError, garbled, no_answer, refusal, unusable_file
+from connectors.kafka.errors import RegistryUnavailableError
+from connectors.kafka.registry_answers import (
+    AbsentError,
+    check_references,
+    garbled,
+    no_answer,
+    refusal,
+    unusable_file,
+)
 from connectors.kafka.registry_config import RegistryConfig
+from connectors.told import told
 
 _FIRST_WAIT_SECONDS = 0.2
-_SAID = 200
-_PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 # Attempts are counted here, where the pauses between them are known.
 _ONLY_REDIRECTS = urllib3.Retry(total=None, connect=0, read=0, redirect=3, status=0, other=0)
 
@@ -61,6 +68,7 @@ class ApicurioSchemas:
 
         Raises:
             AbsentError: there is no content of this id.
+            RefusedError: it refuses this question.
             RegistryUnavailableError: the registry cannot be asked now.
             RegistryAccessError: it refuses these credentials.
         """
@@ -71,32 +79,45 @@ class ApicurioSchemas:
         return self._standing_alone(f"ids/globalIds/{global_id}", f"ids/globalIds/{global_id}/references")
 
     def _standing_alone(self, content: str, references: str) -> str:
-        schema = self._text(content)
-        return inline_references(schema, list(self._referenced(references, {}).values()))
+        return inline_references(self._text(content), self._referenced(references))
 
-    def _referenced(self, path: str, found: dict[_Reference, str]) -> dict[_Reference, str]:
-        try:
-            listed = msgspec.json.decode(self._get(path), type=list[_Reference])
-        except AbsentError:  # an old server, which knows no references
-            return found
-        except DECODE_ERRORS as problem:
-            raise garbled(str(problem), self._url) from problem
-        for reference in listed:
-            if reference not in found:
+    def _referenced(self, references: str) -> list[str]:
+        """The texts of the schemas that one refers to, directly and through others.
+
+        Args:
+            references: where the registry lists the direct ones.
+        """
+        found: dict[_Reference, str] = {}
+        pending = [references]
+        while pending:
+            for reference in self._listed(pending.pop()):
+                if reference in found:
+                    continue
+                check_references(len(found))
                 group = quote(reference.group_id or "default", safe="")
                 artifact = quote(reference.artifact_id, safe="")
                 version = quote(reference.version or "", safe="")
                 base = f"groups/{group}/artifacts/{artifact}/versions/{version}"
-                content = f"{base}/content" if self._url.endswith("/v3") else base
-                found[reference] = self._text(content)
-                self._referenced(f"{base}/references", found)
-        return found
+                found[reference] = self._text(f"{base}/content" if self._url.endswith("/v3") else base)
+                pending.append(f"{base}/references")
+        return list(found.values())
+
+    def _listed(self, path: str) -> list[_Reference]:
+        try:
+            return msgspec.json.decode(self._get(path), type=list[_Reference])
+        except AbsentError:  # an old server, which knows no references
+            return []
+        except DECODE_ERRORS as problem:
+            raise garbled(self._told(problem), self._url) from problem
 
     def _text(self, path: str) -> str:
         try:
             return self._get(path).decode()
         except UnicodeDecodeError as problem:
-            raise garbled(str(problem), self._url) from problem
+            raise garbled(self._told(problem), self._url) from problem
+
+    def _told(self, text: object) -> str:
+        return told(text, self._config.username, self._config.password)
 
     def _get(self, path: str) -> bytes:
         wait = _FIRST_WAIT_SECONDS
@@ -105,17 +126,19 @@ class ApicurioSchemas:
                 answer = self._connections.request("GET", f"{self._url}/{path}", retries=_ONLY_REDIRECTS)
             except urllib3.exceptions.HTTPError as problem:
                 cause = problem.reason if isinstance(problem, urllib3.exceptions.MaxRetryError) else problem
-                error: Exception = no_answer(f"{type(cause).__name__}: {cause}", self._url)
+                error: Exception = no_answer(f"{type(cause).__name__}: {self._told(cause)}", self._url)
             else:
-                said = answer.data[:_SAID].decode(errors="replace")
-                if answer.status != HTTPStatus.OK:
-                    error = refusal(answer.status, said, self._url)
-                    if answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and answer.status not in _PASSING:
-                        raise error
-                elif answer.headers.get("Content-Type", "").lower().startswith("text/html"):
-                    error = garbled(said, self._url)
-                else:
+                page = answer.headers.get("Content-Type", "").lower().startswith("text/html")
+                if answer.status == HTTPStatus.OK and not page:
                     return answer.data
+                said = self._told(answer.data.decode(errors="replace"))
+                error = (
+                    garbled(said, self._url)
+                    if answer.status == HTTPStatus.OK
+                    else refusal(answer.status, said, self._url)
+                )
+                if not isinstance(error, RegistryUnavailableError):
+                    raise error
             if attempt < self._config.attempts:
                 self._sleep(wait)
                 wait *= 2

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from connectors.json_errors import DECODE_ERRORS
 from connectors.kafka.registry_answers import AbsentError
+from connectors.told import told
 
 Json = object
 _NAMED = ("record", "enum", "fixed", "error")
@@ -24,7 +26,7 @@ def inline_references(schema: str, referenced: Iterable[str]) -> str:
         referenced: texts of the schemas that it refers to, directly or through others, in any order.
 
     Raises:
-        AbsentError: a text is not JSON, or no Avro schema, or nested deeper than anything real.
+        AbsentError: a text is not JSON, or no Avro schema, or nested deeper than anything real, or not Unicode.
     """
     definitions: dict[str, Json] = {}
     try:
@@ -34,8 +36,8 @@ def inline_references(schema: str, referenced: Iterable[str]) -> str:
         if not definitions:
             return schema
         return msgspec.json.encode(_Inliner(definitions).expand(msgspec.json.decode(schema), None)).decode()
-    except (msgspec.DecodeError, RecursionError, KeyError) as problem:
-        raise AbsentError(f"what it has, or refers to, is no Avro schema: {problem!r}") from problem
+    except (*DECODE_ERRORS, UnicodeEncodeError, KeyError) as problem:
+        raise AbsentError(f"what it has, or refers to, is no Avro schema: {told(repr(problem))}") from problem
 
 
 def _top_level(schema: Json) -> Iterator[dict[str, Json]]:

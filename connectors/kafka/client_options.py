@@ -1,4 +1,4 @@
-"""One description of a cluster, spoken to both clients: librdkafka (side reads, dead letters) and Java (Spark).
+"""One description of a cluster, spoken to both clients: librdkafka (records, dead letters) and Java (Spark).
 
 The security settings are written with librdkafka's names (its CONFIGURATION.md) and translated from there to the Java
 client's (Kafka documentation, "Configuration" and "Security"). So a security option given among the further librdkafka
@@ -34,6 +34,7 @@ _TRANSLATED = frozenset(
     }
 )
 _OAUTH_PREFIX = "sasl.oauthbearer."
+_OAUTH_CA = "https.ca.location"
 _ALIASES = {"sasl.mechanisms": "sasl.mechanism", "metadata.broker.list": "bootstrap.servers"}
 
 
@@ -108,6 +109,7 @@ def _oauth(oauth: OAuth, security: Security) -> dict[str, str | None]:
         "sasl.oauthbearer.client.secret": oauth.client_secret,
         "sasl.oauthbearer.scope": oauth.scope,
         "sasl.oauthbearer.extensions": ",".join(f"{name}={value}" for name, value in oauth.extensions) or None,
+        _OAUTH_CA: oauth.ca_file,
     }
 
 
@@ -192,7 +194,7 @@ def _java_login(said: Mapping[str, str]) -> dict[str, str]:
         get = {name.removeprefix(_OAUTH_PREFIX): value for name, value in said.items()}
         return {
             "sasl.jaas.config": oauth_login(
-                get["client.id"], get["client.secret"], get.get("scope"), get.get("extensions")
+                get["client.id"], get["client.secret"], get.get("scope"), get.get("extensions"), said.get(_OAUTH_CA)
             ),
             "sasl.oauthbearer.token.endpoint.url": get["token.endpoint.url"],
             "sasl.login.callback.handler.class": _OAUTH_HANDLER,

@@ -82,7 +82,7 @@ class Connection:
 
     def __init__(self, config: KafkaConfig) -> None:
         self.bootstrap_servers = config.bootstrap_servers
-        self._options = confluent_options(config)
+        self.options = confluent_options(config)
         self._told: KafkaError | None = None
 
     def admin(self) -> AdminClient:
@@ -94,14 +94,14 @@ class Connection:
         try:
             return AdminClient(self._all({}), logger=_LibrdkafkaLog())
         except (KafkaException, ValueError, TypeError) as problem:
-            raise self._unusable(problem) from problem
+            raise self.unusable(problem) from problem
 
     def consumer(self, own: dict[str, str | int | bool]) -> Consumer:
         """A consumer with the caller's own options over the configured ones; raises as :meth:`admin`."""
         try:
             return Consumer(self._all(own), logger=_LibrdkafkaLog())
         except (KafkaException, ValueError, TypeError) as problem:
-            raise self._unusable(problem) from problem
+            raise self.unusable(problem) from problem
 
     def reader(self, group: str, own: Mapping[str, str | int | bool] | None = None) -> Consumer:
         """A consumer of committed records that joins no group, commits nothing and stops at what is not there.
@@ -128,7 +128,7 @@ class Connection:
         try:
             return Producer(self._all(own), logger=_LibrdkafkaLog())
         except (KafkaException, ValueError, TypeError) as problem:
-            raise self._unusable(problem) from problem
+            raise self.unusable(problem) from problem
 
     def served(self, serve: Callable[[float], int], seconds: float) -> int:
         """What a producer's ``flush`` or ``poll`` returns.
@@ -186,14 +186,19 @@ class Connection:
         )
 
     def _all(self, own: dict[str, str | int | bool]) -> dict[str, Any]:
-        return {**self._options, **own, "error_cb": self._on_error}
+        return {**self.options, **own, "error_cb": self.tell}
 
-    def _on_error(self, error: KafkaError) -> None:
+    def tell(self, error: KafkaError) -> None:
+        """Keep an error that a client was told of: :meth:`failure` gives it as the reason."""
         # "All brokers down" only repeats the reason that was told before it.
         if self._told is None or error.code() != KafkaError._ALL_BROKERS_DOWN:
             self._told = error
 
-    def _unusable(self, problem: Exception) -> ClientOptionsError:
+    def forget(self) -> None:
+        """Whatever was told is no reason any more: the client has got what it asked for."""
+        self._told = None
+
+    def unusable(self, problem: Exception) -> ClientOptionsError:
         error = _kafka_error(problem)
         return ClientOptionsError(
             f"the Kafka client does not take these settings: {error.str() if error is not None else problem}",

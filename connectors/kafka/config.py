@@ -34,6 +34,7 @@ class OAuth:
 
     Attributes:
         extensions: SASL extensions that the broker expects, such as a logical cluster.
+        ca_file: PEM file with the authorities that sign the token endpoint; the system's when absent.
     """
 
     token_url: str
@@ -41,6 +42,7 @@ class OAuth:
     client_secret: str = field(repr=False)
     scope: str | None = None
     extensions: Options = ()
+    ca_file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class KafkaConfig:
     Attributes:
         bootstrap_servers: ``host:port``, several separated by commas.
         client: further librdkafka options; those about security hold for the Java client too.
-        spark: further options of the Java client, which win over the translated ones.
+        spark: further options of the Java client, with which Spark plans offsets; they win over the translated ones.
     """
 
     bootstrap_servers: str

@@ -304,7 +304,7 @@ def letters_in(records: RawRecords) -> Iterator[DeadLetter]:
     headers: pa.ListArray | None = records.headers
     listed = headers.to_pylist() if headers is not None else []
     for index, pairs in enumerate(listed):
-        said: dict[str, bytes | None] = {one["key"]: one["value"] for one in pairs}
+        said: dict[str, bytes | None] = {one["key"]: one["value"] for one in pairs or ()}
         place = (_text(said, "partition"), _text(said, "offset"))
         if not all(_NUMBER.fullmatch(number) for number in place):
             continue

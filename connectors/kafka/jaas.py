@@ -19,8 +19,14 @@ def scram_login(username: str, password: str) -> str:
     return _login("scram.ScramLoginModule", {"username": username, "password": password})
 
 
-def oauth_login(client_id: str, client_secret: str, scope: str | None, extensions: str | None) -> str:
-    """For OAUTHBEARER with client credentials; ``extensions`` as ``name=value,name=value``."""
+def oauth_login(
+    client_id: str, client_secret: str, scope: str | None, extensions: str | None, ca_file: str | None
+) -> str:
+    """For OAUTHBEARER with client credentials; ``extensions`` as ``name=value,name=value``.
+
+    Args:
+        ca_file: whom the token endpoint is believed for; Java takes it from the login, not from the client's options.
+    """
     entries = {"clientId": client_id, "clientSecret": client_secret}
     if scope is not None:
         entries["scope"] = scope
@@ -28,6 +34,8 @@ def oauth_login(client_id: str, client_secret: str, scope: str | None, extension
         name, separator, value = extension.partition("=")
         if separator:
             entries[f"extension_{name.strip()}"] = value
+    if ca_file is not None:
+        entries |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": ca_file}
     return _login("oauthbearer.OAuthBearerLoginModule", entries)
 
 

@@ -39,6 +39,7 @@ DEBEZIUM = (
 # Releases from 3 on need Java 21; the converter of one release speaks to the registry of the same.
 AVRO_CONVERTER = (Coordinates("io.apicurio", "apicurio-registry-utils-converter", "2.6.13.Final"),)
 REGISTRY = (Coordinates("io.apicurio", "apicurio-registry-app", "2.6.13.Final", "all", "tar.gz"),)
+PROFILER = (Coordinates("tools.profiler", "async-profiler", "4.4"),)
 _WANTED = (
     (JarSet.SPARK_KAFKA, SPARK_KAFKA, False),
     (JarSet.BROKER, BROKER, True),
@@ -46,6 +47,7 @@ _WANTED = (
     (JarSet.DEBEZIUM, DEBEZIUM, False),
     (JarSet.AVRO_CONVERTER, AVRO_CONVERTER, True),
     (JarSet.REGISTRY, REGISTRY, False),
+    (JarSet.PROFILER, PROFILER, False),
 )
 _LAYOUT = "[organisation]/[artifact]/[revision]/[ext]/([classifier])/[artifact]-[revision](-[classifier]).[ext]"
 

@@ -48,6 +48,8 @@ class JarSet(enum.StrEnum):
     """Apicurio's Avro converter for Kafka Connect with everything that it needs."""
     REGISTRY = "registry"
     """Apicurio's schema registry: one archive of a Quarkus application, which runs on Java 17."""
+    PROFILER = "profiler"
+    """async-profiler, whose jar holds its native libraries: what Java does with its time (``make bench-profile``)."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from functools import cache
 from itertools import cycle
 from pathlib import Path
 
+from connectors.private_folder import private_folder
+
 ADDRESS = "127.0.0.1"
 _CONNECT_SECONDS = 1.0
 _FIRST_PORT = 10_000
@@ -65,9 +67,10 @@ def _ports_of(pid: int) -> Iterator[int]:
 
 
 def _share(pid: int) -> int:
-    """The number of a share that no other process has, until this one ends; any number where all are taken."""
+    """The number of a share that no other process has, until this one ends; or any number, if there is none."""
     folder = Path(tempfile.gettempdir()) / f"cdc-bridge-ports-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    if private_folder(folder) is not None:
+        return pid % _SHARES
     for share in range(_SHARES):
         lock = os.open(folder / str(share), os.O_CREAT | os.O_RDWR, 0o600)  # open, and so locked, until the end
         try:

@@ -1,12 +1,16 @@
 """Writer schemas of Avro records, by any of the ids that a record may carry.
 
 Confluent's protocol has one kind of id. Apicurio has three: those of its Confluent-compatible API, content ids, and
-global ids; the last two are asked for at its own API. A schema never changes under its id, so what is found is kept
-for good, and that nothing is found only for a while: a connector may be registering it.
+global ids; the last two are asked for at its own API. A schema never changes under its id, so what is found is kept,
+and that nothing is found only for a while: a connector may be registering it.
+
+An id that is refused is refused alone as long as these credentials read other schemas: the schema may be somebody
+else's. Anybody can write any id into a record, so that alone must not stop anything.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import assert_never
@@ -15,16 +19,20 @@ from connectors.debezium.errors import UnknownSchemaError
 from connectors.debezium.wire import SchemaIdKind
 from connectors.kafka.apicurio_registry import ApicurioSchemas
 from connectors.kafka.confluent_registry import ConfluentSchemas
-from connectors.kafka.registry_answers import AbsentError
+from connectors.kafka.registry_answers import AbsentError, RefusedError
 from connectors.kafka.registry_config import RegistryConfig, RegistryKind
 
 __all__ = ["Registry", "RegistryConfig", "RegistryKind"]
+
+# Somebody who names another schema in every record must not fill the memory.
+_KEPT_IDS = 4096
+_KEPT_CHARACTERS = 64 * 1024 * 1024
 
 
 class Registry:
     """The schema registry as decoding needs it (:class:`connectors.debezium.wire.SchemaLookup`).
 
-    Lives as long as its worker; nothing is asked for twice. Not for several threads at once.
+    Lives as long as its worker; nothing is asked for twice, unless it is very much. Not for several threads at once.
 
     Args:
         clock: seconds that only rise.
@@ -40,13 +48,16 @@ class Registry:
         native = config.apicurio_url
         self._apicurio = ApicurioSchemas(config, native) if native is not None else None
         self._found: dict[tuple[SchemaIdKind, int], str] = {}
-        self._absent: dict[tuple[SchemaIdKind, int], tuple[float, str]] = {}
+        self._held = 0
+        self._unknown: dict[tuple[SchemaIdKind, int], tuple[float, str, str]] = {}
+        self._let_in = float("-inf")
 
     def avro_schema(self, schema_id: int, kind: SchemaIdKind) -> str:
         """The Avro schema's JSON text, named types of other schemas written into it.
 
         Raises:
-            UnknownSchemaError: the registry answers and has no Avro schema of this id, or no ids of this kind.
+            UnknownSchemaError: the registry answers and has no Avro schema of this id, or no ids of this kind, or
+                refuses this one and gives others.
             RegistryUnavailableError: it cannot be asked now; to be tried again, nothing is decided about the record.
             RegistryAccessError: it refuses these credentials.
         """
@@ -54,19 +65,43 @@ class Registry:
         found = self._found.get(at)
         if found is not None:
             return found
-        asked, why = self._absent.get(at, (float("-inf"), ""))
+        asked, what, remedy = self._unknown.get(at, (float("-inf"), "", ""))
         if self._clock() - asked < self._config.unknown_seconds:
-            raise self._unknown(schema_id, kind, why)
+            raise self._error(schema_id, what, remedy)
         try:
-            schema = self._ask(schema_id, kind)
+            schema = self._ask(kind, schema_id)
         except AbsentError as problem:
-            self._absent[at] = (self._clock(), str(problem))
-            raise self._unknown(schema_id, kind, str(problem)) from problem
-        self._absent.pop(at, None)
+            what = f"has no Avro schema with the {kind} id {schema_id}: {problem}"
+            raise self._noted(at, what, _ABSENT_REMEDY) from problem
+        except RefusedError as problem:
+            if not self._lets_in():
+                raise problem.otherwise from problem
+            what = f"gives other schemas, and refuses the one with the {kind} id {schema_id}: {problem}"
+            raise self._noted(at, what, _REFUSED_REMEDY) from problem
+        self._unknown.pop(at, None)
+        if len(self._found) >= _KEPT_IDS or self._held + len(schema) > _KEPT_CHARACTERS:
+            self._found.clear()
+            self._held = 0
         self._found[at] = schema
+        self._held += len(schema)
         return schema
 
-    def _ask(self, schema_id: int, kind: SchemaIdKind) -> str:
+    def _lets_in(self) -> bool:
+        """Whether these credentials may read any schema; raises as :meth:`avro_schema`."""
+        if self._clock() - self._let_in < self._config.unknown_seconds:
+            return True
+        known = next(reversed(self._found), None)
+        if (known is not None and self._answers(*known)) or self._confluent.reads_any():
+            self._let_in = self._clock()
+            return True
+        return False
+
+    def _answers(self, kind: SchemaIdKind, schema_id: int) -> bool:
+        with contextlib.suppress(AbsentError, RefusedError):
+            return bool(self._ask(kind, schema_id))
+        return False
+
+    def _ask(self, kind: SchemaIdKind, schema_id: int) -> str:
         match kind:
             case SchemaIdKind.CONFLUENT:
                 return self._confluent.avro(schema_id)
@@ -80,11 +115,23 @@ class Registry:
             case _:
                 assert_never(kind)
 
-    def _unknown(self, schema_id: int, kind: SchemaIdKind, why: str) -> UnknownSchemaError:
+    def _noted(self, at: tuple[SchemaIdKind, int], what: str, remedy: str) -> UnknownSchemaError:
+        if len(self._unknown) >= _KEPT_IDS:
+            self._unknown.clear()
+        self._unknown[at] = (self._clock(), what, remedy)
+        return self._error(at[1], what, remedy)
+
+    def _error(self, schema_id: int, what: str, remedy: str) -> UnknownSchemaError:
         return UnknownSchemaError(
-            f"the schema registry has no Avro schema with the {kind} id {schema_id}: {why}",
-            remedy="check that registry.url is the registry that the connector's converter writes to, and that the "
-            "schema was not deleted for good",
-            schema_id=schema_id,
-            url=self._config.url,
+            f"the schema registry {what}", remedy=remedy, schema_id=schema_id, url=self._config.url
         )
+
+
+_ABSENT_REMEDY = (
+    "check that registry.url is the registry that the connector's converter writes to, and that the schema was not "
+    "deleted for good"
+)
+_REFUSED_REMEDY = (
+    "let the user of registry read the schema's subject if it is the connector's; otherwise find out who writes such "
+    "records into the topic"
+)

@@ -7,24 +7,48 @@ from http import HTTPStatus
 from connectors.errors import BridgeError
 from connectors.kafka.errors import RegistryAccessError, RegistryUnavailableError
 
-_ACCESS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+_PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
+
+MOST_REFERENCES = 250
+"""Schemas that one may refer to, directly and through others; each of them is a question."""
 
 
 class AbsentError(Exception):
-    """The registry answers, and has nothing under this id."""
+    """The registry answers, and has nothing under this id that could be read."""
 
 
-def refusal(status: int, said: str, url: str) -> BridgeError | AbsentError:
+class RefusedError(Exception):
+    """The registry answers, and refuses one question: for what was asked, or for who has asked.
+
+    Attributes:
+        otherwise: the error where it refuses the others too.
+    """
+
+    def __init__(self, said: str, otherwise: BridgeError) -> None:
+        super().__init__(said)
+        self.otherwise = otherwise
+
+
+def refusal(status: int, said: str, url: str) -> BridgeError | AbsentError | RefusedError:
     """The error for an answer that is no success."""
     if status == HTTPStatus.NOT_FOUND:
         return AbsentError(said)
-    if status in _ACCESS:
-        return RegistryAccessError(
-            f"the schema registry refuses access (HTTP {status}): {said}",
-            remedy="check username, password and certificates under registry, and what this user may read",
-            url=url,
-        )
-    return no_answer(f"HTTP {status}: {said}", url)
+    if status == HTTPStatus.UNAUTHORIZED:
+        return _no_access(status, said, url)
+    if status == HTTPStatus.FORBIDDEN:
+        return RefusedError(f"HTTP {status}: {said}", _no_access(status, said, url))
+    error = no_answer(f"HTTP {status}: {said}", url)
+    if status in _PASSING or not HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return error
+    return RefusedError(f"HTTP {status}: {said}", error)
+
+
+def _no_access(status: int, said: str, url: str) -> RegistryAccessError:
+    return RegistryAccessError(
+        f"the schema registry refuses access (HTTP {status}): {said}",
+        remedy="check username, password and certificates under registry, and what this user may read",
+        url=url,
+    )
 
 
 def no_answer(why: str, url: str) -> RegistryUnavailableError:
@@ -35,6 +59,16 @@ def no_answer(why: str, url: str) -> RegistryUnavailableError:
         "nothing is lost meanwhile, no record is set aside for want of its schema",
         url=url,
     )
+
+
+def check_references(found: int) -> None:
+    """Stop at a schema that is none of a real connector's.
+
+    Raises:
+        AbsentError: it refers to another one beyond the ``found``, and that is too much.
+    """
+    if found >= MOST_REFERENCES:
+        raise AbsentError(f"it refers to more than {MOST_REFERENCES} other schemas")
 
 
 def garbled(why: str, url: str) -> RegistryUnavailableError:

@@ -25,6 +25,15 @@ from connectors.kafka.topics import Admin, describe_topics
 SIGNAL_PARTITION = 0
 """The only partition of the signal topic that Debezium reads."""
 
+SIGNALS_SETTING = "source.signals.topic"
+NOTIFICATIONS_SETTING = "source.notifications_topic"
+"""Keys of the settings that name the topics."""
+
+_REMEDY = f"mend at the signal topic ({SIGNALS_SETTING}) what Kafka says is wrong"
+_REMEDIES = {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED: f"let the bridge's user write to the signal topic ({SIGNALS_SETTING})",
+    KafkaError.MSG_SIZE_TOO_LARGE: f"raise max.message.bytes of the signal topic ({SIGNALS_SETTING})",
+}
 _TIMEOUT_SECONDS = 30.0
 _LATEST_MS = 253_402_300_799_999  # in the year 9999
 _SPECIAL = re.compile(r"([^A-Za-z0-9_ $#@-])")
@@ -84,7 +93,7 @@ def send_signal(config: KafkaConfig, topic: str, prefix: str, signal: SnapshotSi
         BrokerUnavailableError: no broker answered in time.
         KafkaAccessError: the broker refuses these credentials.
     """
-    description = describe_topics(Admin(config), [topic])[topic]
+    description = describe_topics(Admin(config), [topic], setting=SIGNALS_SETTING)[topic]
     start, end = description.partitions[SIGNAL_PARTITION]
     if any(_id_of(value) == signal.id for value in _values(config, topic, SIGNAL_PARTITION, start, end)):
         return False
@@ -107,7 +116,7 @@ def send_signal(config: KafkaConfig, topic: str, prefix: str, signal: SnapshotSi
     if refused and refused[0].code() != KafkaError._MSG_TIMED_OUT:
         raise SignalRefusedError(
             f"Kafka refuses a signal for Debezium: {refused[0].str()}",
-            remedy="let the bridge's user write to the signal topic (source.signals.topic)",
+            remedy=_REMEDIES.get(refused[0].code(), _REMEDY),
             topic=topic,
             bootstrap_servers=config.bootstrap_servers,
         )
@@ -158,7 +167,7 @@ class Notification:
 
 def notification_ends(config: KafkaConfig, topic: str) -> dict[int, int]:
     """The present end of each partition of the notifications topic; raises as :func:`notifications_since`."""
-    description = describe_topics(Admin(config), [topic])[topic]
+    description = describe_topics(Admin(config), [topic], setting=NOTIFICATIONS_SETTING)[topic]
     return {partition: end for partition, (_, end) in description.partitions.items()}
 
 
@@ -175,7 +184,7 @@ def notifications_since(config: KafkaConfig, topic: str, heard: Mapping[int, int
         BrokerUnavailableError: no broker answered in time.
         KafkaAccessError: the broker refuses these credentials.
     """
-    description = describe_topics(Admin(config), [topic])[topic]
+    description = describe_topics(Admin(config), [topic], setting=NOTIFICATIONS_SETTING)[topic]
     found: list[Notification] = []
     for partition, (earliest, end) in sorted(description.partitions.items()):
         for value in _values(config, topic, partition, max(earliest, heard.get(partition, earliest)), end):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -15,12 +16,15 @@ from confluent_kafka.admin import ConfigResource, OffsetSpec, ResourceType
 from connectors.errors import BridgeError
 from connectors.kafka.clients import Connection
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.errors import TopicNotFoundError
+from connectors.kafka.errors import BrokerUnavailableError, TopicNotFoundError
 
 TIMEOUT_SECONDS = 30.0
 _T = TypeVar("_T")
 _GONE = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_ID)
+# What the client says where it finds no leader for any of the partitions asked about.
+_UNANSWERED = (*_GONE, KafkaError._NOENT, KafkaError.LEADER_NOT_AVAILABLE)
 _NEAREST = 3
+_AGAIN_SECONDS = 0.1
 _URL_ALPHABET = str.maketrans("+/", "-_")
 # Kafka's own; the broker marks the first two as internal, and some versions not the third.
 _INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
@@ -86,12 +90,15 @@ class Admin:
         return self.connection.failure(problem, doing, **facts)
 
 
-def describe_topics(admin: Admin, topics: Sequence[str] | re.Pattern[str]) -> dict[str, TopicDescription]:
+def describe_topics(
+    admin: Admin, topics: Sequence[str] | re.Pattern[str], *, setting: str = "kafka.topics"
+) -> dict[str, TopicDescription]:
     """Identity, ends and limits of topics, by name in alphabetical order.
 
     Args:
         topics: names, each of which has to exist; or a pattern that the whole name has to match, where finding none
             is no error and Kafka's own topics are never meant.
+        setting: the key of the settings that names the topics.
 
     Raises:
         TopicNotFoundError: names that do not exist, with the nearest ones that do.
@@ -103,11 +110,10 @@ def describe_topics(admin: Admin, topics: Sequence[str] | re.Pattern[str]) -> di
         wanted = [name for name in present if topics.fullmatch(name)]
     else:
         wanted = sorted(set(topics))
-        _require(wanted, present, admin)
+        _require(wanted, present, admin, setting)
     if not wanted:
         return {}
-    described = _described(admin, wanted)
-    ends = _ends(admin, [(name, partition) for name, (_, partitions) in described.items() for partition in partitions])
+    described, ends = _described_with_ends(admin, wanted)
     settings = _settings(admin, list(described))
     return {
         name: TopicDescription(
@@ -122,6 +128,21 @@ def describe_topics(admin: Admin, topics: Sequence[str] | re.Pattern[str]) -> di
     }
 
 
+def existing_topics(admin: Admin, names: Sequence[str]) -> dict[str, TopicDescription]:
+    """The description of each topic that exists; raises as :func:`describe_topics`, but for those that do not."""
+    return describe_topics(admin, re.compile("|".join(map(re.escape, names)))) if names else {}
+
+
+def describe_present(
+    admin: Admin, topics: Sequence[str] | re.Pattern[str]
+) -> tuple[dict[str, TopicDescription], TopicNotFoundError | None]:
+    """As :func:`describe_topics`, with what it would raise for names that do not exist beside the others."""
+    try:
+        return describe_topics(admin, topics), None
+    except TopicNotFoundError as error:
+        return ({} if isinstance(topics, re.Pattern) else existing_topics(admin, topics)), error
+
+
 def topic_ids(admin: Admin, names: Sequence[str]) -> dict[str, str]:
     """Kafka's id of each topic, in one request; a topic that does not exist is left out.
 
@@ -131,15 +152,16 @@ def topic_ids(admin: Admin, names: Sequence[str]) -> dict[str, str]:
     return {name: topic_id for name, (topic_id, _) in _described(admin, list(names)).items()} if names else {}
 
 
-def _require(wanted: Iterable[str], present: Sequence[str], admin: Admin) -> None:
-    missing = [name for name in wanted if name not in set(present)]
+def _require(wanted: Iterable[str], present: Sequence[str], admin: Admin, setting: str) -> None:
+    there = set(present)
+    missing = [name for name in wanted if name not in there]
     if not missing:
         return
     near = [close for name in missing for close in difflib.get_close_matches(name, present, n=_NEAREST, cutoff=0.5)]
     known = f"the nearest that exist: {', '.join(dict.fromkeys(near))}" if near else f"it has {len(present)} topics"
     raise TopicNotFoundError(
         f"the Kafka cluster has no topic {', '.join(missing)}; {known}",
-        remedy="correct kafka.topics, or create the topic or start its connector, or let this user describe the topic",
+        remedy=f"correct {setting}, or create the topic or start its connector, or let this user describe the topic",
         bootstrap_servers=admin.connection.bootstrap_servers,
     )
 
@@ -166,25 +188,54 @@ def _topic_id(given: Uuid) -> str:
     return str(given).translate(_URL_ALPHABET)
 
 
+def _described_with_ends(
+    admin: Admin, names: list[str]
+) -> tuple[dict[str, tuple[str, list[int]]], dict[tuple[str, int], tuple[int, int]]]:
+    deadline = time.monotonic() + admin.timeout
+    described: dict[str, tuple[str, list[int]]] = {}
+    ends: dict[tuple[str, int], tuple[int, int]] = {}
+    while names:
+        found = _described(admin, names)
+        described |= found
+        ends |= _ends(admin, [(name, partition) for name, (_, partitions) in found.items() for partition in partitions])
+        # Deleted between the two requests, which the next description leaves out; or not known to each broker yet.
+        names = [name for name, (_, partitions) in found.items() if any((name, one) not in ends for one in partitions)]
+        for name in names:
+            del described[name]
+        if names and time.monotonic() >= deadline:
+            raise BrokerUnavailableError(
+                f"Kafka describes {', '.join(names)}, and finds no such topic or no leader of it when asked for ends",
+                remedy="see whether the topic's partitions have a leader; it is asked again",
+                bootstrap_servers=admin.connection.bootstrap_servers,
+            )
+        if names:
+            time.sleep(_AGAIN_SECONDS)
+    return described, ends
+
+
 def _ends(admin: Admin, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
+    """Earliest offset and committed end of each partition that its leader knows."""
+
     def ask(spec: OffsetSpec, doing: str) -> dict[tuple[str, int], int]:
         futures = admin.client.list_offsets(
             {TopicPartition(topic, partition): spec for topic, partition in partitions},
             isolation_level=IsolationLevel.READ_COMMITTED,
             request_timeout=admin.timeout,
         )
-        return {
-            (asked.topic, asked.partition): admin.result(
-                future, doing, topic=asked.topic, partition=asked.partition
-            ).offset
-            for asked, future in futures.items()
-        }
+        found: dict[tuple[str, int], int] = {}
+        for asked, future in futures.items():
+            try:
+                found[asked.topic, asked.partition] = future.result(timeout=admin.timeout + 5).offset
+            except (KafkaException, TimeoutError) as problem:
+                if not (isinstance(problem, KafkaException) and problem.args[0].code() in _UNANSWERED):
+                    raise admin.failure(problem, doing, topic=asked.topic, partition=asked.partition) from problem
+        return found
 
     if not partitions:
         return {}
     earliest = ask(OffsetSpec.earliest(), "asking for the earliest offset")
     latest = ask(OffsetSpec.latest(), "asking for the committed end")
-    return {one: (earliest[one], latest[one]) for one in partitions}
+    return {one: (earliest[one], latest[one]) for one in partitions if one in earliest and one in latest}
 
 
 def _settings(admin: Admin, names: list[str]) -> dict[str, dict[str, str]]:

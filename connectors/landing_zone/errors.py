@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from connectors.errors import Terminal, Transient
 
-_SECOND_BRIDGE = (
+CARRIED_ELSEWHERE = (
     "carry its tables with a second bridge: another name, landing zone and state, and a snapshot of its own"
 )
-CARRY_ELSEWHERE = f"leave the topic out (kafka.topics), and {_SECOND_BRIDGE}"
+"""What to do with a table of which this landing zone can never get all events."""
+_LEAVE_OUT = "leave the topic out (kafka.topics, or a kafka.pattern that does not match it), which parks its tables"
+CARRY_ELSEWHERE = f"{_LEAVE_OUT}, and {CARRIED_ELSEWHERE}"
 """What to do about a topic whose records this landing zone can never get without a hole."""
-RECREATED_REMEDY = f"leave the topic out (kafka.topics); if the new one continues the old one, {_SECOND_BRIDGE}"
+RECREATED_REMEDY = f"{_LEAVE_OUT}; if the new one continues the old one, {CARRIED_ELSEWHERE}"
 """What to do about a topic that was deleted and made again: its ledger never takes the new one's offsets."""
 ANOTHER_CLUSTER_REMEDY = (
     "check kafka.bootstrap_servers: nothing was changed, and with the right cluster the next start goes on. If the "
     "cluster was really made anew: start once with kafka.topics naming one table's topic alone, which parks that "
     "table; then with all of them, which parks the others; and rebuild each with `cdc-bridge resync CONFIG TABLE`. "
-    f"Where that is refused, {_SECOND_BRIDGE}"
+    f"Where that is refused, {CARRIED_ELSEWHERE}"
 )
 """What to do about a cluster in which no topic is the one that the ledger knows."""
 

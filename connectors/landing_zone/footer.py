@@ -161,6 +161,7 @@ def _text(value: bytes | str) -> str:
 def _unreadable(what: str, file: str) -> InvalidZoneError:
     return InvalidZoneError(
         f"a landing file says nothing about its place: {what}",
-        remedy="move the file out of the table's folder if another program wrote it; else restore it from a copy",
+        remedy="move the file out of the table's folder if another program wrote it; else restore it from a copy or, "
+        "without one, `cdc-bridge resync CONFIG TABLE`",
         file=file or None,
     )

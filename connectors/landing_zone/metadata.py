@@ -187,6 +187,7 @@ class _Part:
 def _changed(what: str, path: str) -> InvalidZoneError:
     return InvalidZoneError(
         f"the table's metadata is not as the bridge wrote it: {what}",
-        remedy="restore the file; the replicator has read it once, and its keys cannot be changed without a new folder",
+        remedy="restore the file, and `cdc-bridge resume CONFIG TABLE` if that has stopped its table; without a copy, "
+        "`cdc-bridge resync CONFIG TABLE`: the replicator has read it once, and its keys change with a new folder only",
         file=path,
     )

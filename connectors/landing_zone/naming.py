@@ -12,8 +12,8 @@ Folders: the written rule, applied in this order to the schema's and to the tabl
    hexadecimal digits of the full name's SHA-256 is put behind.
 
 Columns keep their names, blanks and non-ASCII letters included: the mirrored Delta table maps them. Only control
-characters other than tab and newline become ``_``, long names are cut as above, and a name that another column has
-(but for upper and lower case), or that the contract reserves, gets a number: ``Name__2``.
+characters other than tab and newline, and marks of writing direction, become ``_``, long names are cut as above, and a
+name that another column has (but for upper and lower case), or that the contract reserves, gets a number: ``Name__2``.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ MAX_BYTES = 240
 # another (Unicode Technical Report 36).
 _UNSEEN = r"\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
 _ILLEGAL_IN_FOLDERS = re.compile(rf'[\x00-\x1f\x7f-\x9f{_UNSEEN}/\\:*?"<>|.]')
-_ILLEGAL_IN_COLUMNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_ILLEGAL_IN_COLUMNS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_UNSEEN}]")
 _DEVICES = re.compile(r"con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]", re.IGNORECASE)
+_FIRST_NUMBER = 2
 _PLACEHOLDERS = frozenset({"database", "schema", "table"})
 
 
@@ -89,11 +90,17 @@ def landed_column_names(names: Sequence[str], taken: Collection[str] = ()) -> tu
     used = {name.casefold() for name in taken} | {row_marker.COLUMN.casefold()}
     # Numbers are given last, and never make a name that another column brings along.
     brought = used | {name.casefold() for name in names}
+    # What is taken stays so: of names that are the same but for their case, the next number is not below the last one.
+    numbers: dict[str, int] = {}
     landed: list[str] = []
     for name in names:
         cleaned = _cut(_ILLEGAL_IN_COLUMNS.sub("_", name) or "column", name)
         if cleaned.casefold() in used:
-            cleaned = numbered_name(cleaned, brought)
+            # The first number's whole name: of one that has to be cut, the case counts.
+            first = _numbered(cleaned, _FIRST_NUMBER).casefold()
+            number = _free_number(cleaned, brought, numbers.get(first, _FIRST_NUMBER))
+            numbers[first] = number + 1
+            cleaned = _numbered(cleaned, number)
         used.add(cleaned.casefold())
         brought.add(cleaned.casefold())
         landed.append(cleaned)
@@ -106,10 +113,18 @@ def numbered_name(name: str, taken: Collection[str]) -> str:
     Args:
         taken: names in use, case-folded.
     """
-    number = 2
-    while (candidate := _cut(f"{name}__{number}", f"{name}__{number}")).casefold() in taken:
+    return _numbered(name, _free_number(name, taken, _FIRST_NUMBER))
+
+
+def _free_number(name: str, taken: Collection[str], start: int) -> int:
+    number = start
+    while _numbered(name, number).casefold() in taken:
         number += 1
-    return candidate
+    return number
+
+
+def _numbered(name: str, number: int) -> str:
+    return _cut(f"{name}__{number}", f"{name}__{number}")
 
 
 def _folder_name(name: str) -> str:

@@ -1,9 +1,10 @@
 """Writing one Parquet landing file, row group by row group.
 
-Memory holds one row group. What was written can be read back, get another column or a marker in the middle of the
-work: the part on disk is then closed as a segment, and :meth:`ParquetFileWriter.close` cuts and encodes the rows of all
-segments once more, row group by row group. Since row groups and encodings depend on the rows alone, the result is the
-file that would have been written in one go, byte for byte.
+Memory holds two row groups: one is encoded, in a thread of its own, while the rows of the next one come. What was
+written can be read back, get another column or a marker in the middle of the work: the part on disk is then closed as a
+segment, and :meth:`ParquetFileWriter.close` cuts and encodes the rows of all segments once more, group by group.
+Since row groups and encodings depend on the rows alone, the result is the file that would have been written in one go,
+byte for byte.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -18,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from connectors.landing_zone.behind import Behind
 from connectors.landing_zone.digest import RowDigest
 from connectors.landing_zone.encoding import Compression, open_parquet
 from connectors.landing_zone.errors import NullKeyError
@@ -62,6 +65,7 @@ class ParquetFileWriter:
         self._level = compression_level
         self._cutting = (row_group_rows, row_group_bytes)
         self._groups = RowGroups(*self._cutting)
+        self._behind = Behind()
         self._digest = RowDigest(self._arrow)
         self._per_marker = np.zeros(max(RowMarker) + 1, dtype=np.int64)
         self._unmarked_rows = 0
@@ -88,8 +92,7 @@ class ParquetFileWriter:
         batch = self._in_file_schema(rows, markers)
         self._count(len(rows), markers)
         for group in self._groups.add(batch):
-            self._digest.update(group)
-            self._encode(group)
+            self._behind.do(partial(self._take_in, group))
 
     def widen(self, schema: PinnedSchema) -> None:
         """See :meth:`LandingFileWriter.widen`.
@@ -133,12 +136,12 @@ class ParquetFileWriter:
     def close(self, footer: Mapping[str, str]) -> FinishedFile:
         """See :meth:`LandingFileWriter.close`; entries of ``footer`` are written in the order of their keys."""
         self._require_open()
+        self._behind.wait()
         if self._segments:
             self._seal()
             self._join(self._read(tuple(self._segments), (), self._arrow))
         for group in self._groups.drain():
-            self._digest.update(group)
-            self._encode(group)
+            self._take_in(group)
         with disk_errors(self._path):
             if self._writer is None:
                 self._writer = self._open(pa.RecordBatch.from_pylist([], schema=self._arrow))
@@ -151,6 +154,8 @@ class ParquetFileWriter:
 
     def abandon(self) -> None:
         self._over = True
+        with contextlib.suppress(Exception):
+            self._behind.wait()
         with contextlib.suppress(OSError):
             self._close_writer()
         # What made the caller give up is not to be hidden by what its disk says now; a later start sweeps.
@@ -178,7 +183,8 @@ class ParquetFileWriter:
             if column.key and columns[number].null_count:
                 raise NullKeyError(
                     f"a row has no value in the key column {column.name!r}",
-                    remedy="declare key columns that are never null for this table (tables: key_columns)",
+                    remedy="declare key columns that are never null for this table (tables.overrides[].keys), and "
+                    "restart; what has landed with other keys needs `cdc-bridge resync CONFIG TABLE` then",
                     column=column.name,
                     row=self.row_count + columns[number].is_null().index(True).as_py() + 1,
                     file=self._path.name,
@@ -210,6 +216,10 @@ class ParquetFileWriter:
     def _open(self, first_rows: pa.RecordBatch) -> pq.ParquetWriter:
         return open_parquet(self._path, first_rows, self._compression, self._level)
 
+    def _take_in(self, group: pa.RecordBatch) -> None:
+        self._digest.update(group)
+        self._encode(group)
+
     def _encode(self, group: pa.RecordBatch) -> None:
         with disk_errors(self._path):
             if self._writer is None:
@@ -231,6 +241,7 @@ class ParquetFileWriter:
 
     def _seal(self) -> None:
         """Close what is on disk as a segment that can be read; rows that wait stay in memory."""
+        self._behind.wait()
         if self._writer is None:
             return
         with disk_errors(self._path):

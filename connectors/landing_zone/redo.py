@@ -118,10 +118,14 @@ def roll_forward(zone: Storage, file: LandedFile, metadata: bytes | None) -> Non
 
 
 def rename(zone: Storage, file: LandedFile) -> bool:
-    """Give the staged file its number; False when that did not happen and the folder has to be looked at."""
+    """Give the staged file its number; False when that did not happen and the folder has to be looked at.
+
+    Args:
+        file: whose staged file has just been looked at: it is there, with its size.
+    """
     pass_failpoint(Failpoint.RENAME_BEFORE)
     try:
-        renamed = zone.rename_if_absent(file.staged, file.target)
+        renamed = zone.rename_if_absent(file.staged, file.target, file.bytes)
     except PathNotFoundError:
         return False
     if renamed:

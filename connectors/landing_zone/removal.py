@@ -16,14 +16,13 @@ from connectors.landing_zone.storage.protocol import Storage
 _LOOKS = 5
 
 
-def remove_folder(zone: Storage, table: str, folder: str, last: int, check_fence: Callable[[], None]) -> None:
+def remove_folder(zone: Storage, table: str, folder: str, check_fence: Callable[[], None]) -> None:
     """Remove the table's folder with all it holds; on return there is none.
 
     The folder's etag is read before the fence is looked at: whoever takes the zone over later makes another folder,
     which this removes no more.
 
     Args:
-        last: number of the table's last file.
         check_fence: raises if another driver owns the zone.
 
     Raises:
@@ -31,13 +30,17 @@ def remove_folder(zone: Storage, table: str, folder: str, last: int, check_fence
         FencedError: another driver owns the zone; nothing was removed.
         Transient: call again.
     """
-    for look in range(_LOOKS):
+    seen: int | None = None
+    for _ in range(_LOOKS):
+        highest = _highest(zone, folder)
         found = zone.stat(folder)
         if found is None:
             return
-        # A folder's etag may change with its files, which the replicator moves while it still reads them.
-        if look and not _looks_like(zone, folder, last):
+        # A folder's etag may change with its files, which the replicator moves while it still reads them. So each look
+        # is compared with the first: the ledger's last number may not be there, for the very reason of the rebuild.
+        if seen is not None and highest != seen:
             raise foreign_folder(table, folder)
+        seen = highest
         check_fence()
         if zone.delete_folder(folder, found.etag):
             return
@@ -69,6 +72,6 @@ def foreign_folder(table: str, folder: str) -> ForeignFolderError:
     )
 
 
-def _looks_like(zone: Storage, folder: str, last: int) -> bool:
+def _highest(zone: Storage, folder: str) -> int:
     files = published_files(zone, folder)
-    return files is None or (files.highest == last if last else not files.by_number)
+    return 0 if files is None else files.highest

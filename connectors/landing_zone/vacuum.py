@@ -31,21 +31,50 @@ def vacuum(zone: Storage, state: Storage, head: LedgerState, *, threads: int = 8
     Returns:
         Paths in the zone of the files removed.
     """
-    folders = [folder for folder in zone.list(SCRATCH_PAD) if _is_of_earlier_epoch(folder, head.epoch)]
-    left_behind = [entry for folder in folders for entry in zone.list(folder.path) if not entry.is_folder]
+    folders = [folder for folder in _epoch_folders(zone) if _epoch(folder) < head.epoch]
+    left_behind = _files_in(zone, folders)
     named = {file.staged for file in head.pending.values()}
     if any(entry.path not in named for entry in left_behind):
         named |= _pending_since(state, min(entry.modified for entry in left_behind), threads)
-    removed = tuple(entry.path for entry in left_behind if entry.path not in named)
-    for path in removed:
-        zone.delete(path)
+    removed = _delete_all_but(named, zone, left_behind)
     _drop_empty_folders(zone, [folder.path for folder in folders])
     return removed
 
 
-def _is_of_earlier_epoch(folder: Entry, present: int) -> bool:
-    epoch = epoch_of(folder.name)
-    return folder.is_folder and epoch is not None and epoch < present
+def drop_staged(zone: Storage, known: LedgerState | None) -> tuple[str, ...]:
+    """Delete every staged file, of whatever epoch, that ``known`` does not name as pending.
+
+    Afterwards no number can appear that ``known`` does not give, not even by a rename that a dead driver has sent and
+    the storage has not done yet.
+
+    Args:
+        zone: a landing zone whose ledger is lost, and of which no driver runs.
+        known: what is left of the ledger.
+
+    Returns:
+        Paths in the zone of the files removed.
+    """
+    named = set() if known is None else {file.staged for file in known.pending.values()}
+    return _delete_all_but(named, zone, _files_in(zone, _epoch_folders(zone)))
+
+
+def _epoch_folders(zone: Storage) -> list[Entry]:
+    return [entry for entry in zone.list(SCRATCH_PAD) if entry.is_folder and epoch_of(entry.name) is not None]
+
+
+def _epoch(folder: Entry) -> int:
+    return epoch_of(folder.name) or 0
+
+
+def _files_in(zone: Storage, folders: Collection[Entry]) -> list[Entry]:
+    return [entry for folder in folders for entry in zone.list(folder.path) if not entry.is_folder]
+
+
+def _delete_all_but(named: Collection[str], zone: Storage, staged: Collection[Entry]) -> tuple[str, ...]:
+    removed = tuple(entry.path for entry in staged if entry.path not in named)
+    for path in removed:
+        zone.delete(path)
+    return removed
 
 
 def _pending_since(state: Storage, modified: float, threads: int) -> set[str]:

@@ -13,6 +13,7 @@ import requests
 
 from connectors.errors import Terminal, Transient
 from connectors.source_database.position import LogPosition, position_of_binlog
+from connectors.told import told
 
 TIMEOUT_SECONDS = 8.0
 
@@ -55,7 +56,7 @@ class TaskState:
 
     Attributes:
         state: ``RUNNING``, ``PAUSED``, ``STOPPED``, ``FAILED``, ``UNASSIGNED`` or ``RESTARTING``.
-        cause: what it failed with, in one line; empty while it does not fail.
+        cause: what it failed with, in one short line; empty while it does not fail.
     """
 
     number: int | None
@@ -87,8 +88,8 @@ class ConnectApi:
         found = self._get("/status")
         try:
             return (
-                _task_state(None, found.get("connector", {})),
-                *(_task_state(int(task["id"]), task) for task in found.get("tasks", [])),
+                self._task_state(None, found.get("connector", {})),
+                *(self._task_state(int(task["id"]), task) for task in found.get("tasks", [])),
             )
         except _OTHER_FORM as error:
             raise self._unreachable("an answer of another form") from error
@@ -135,6 +136,13 @@ class ConnectApi:
             raise self._unreachable("an answer of another form")
         return body
 
+    def _task_state(self, number: int | None, found: Mapping[str, Any]) -> TaskState:
+        first, *_ = str(found.get("trace", "")).strip().splitlines() or [""]
+        return TaskState(number, self._told(found.get("state", "UNKNOWN")), self._told(first))
+
+    def _told(self, text: object) -> str:
+        return told(text, self.location.username, self.location.password)
+
     def _unreachable(self, why: str) -> ConnectUnreachableError:
         return ConnectUnreachableError(
             f"Kafka Connect cannot be asked now ({why})",
@@ -142,11 +150,6 @@ class ConnectApi:
             "it uses TLS",
             url=self.location.url,
         )
-
-
-def _task_state(number: int | None, found: Mapping[str, Any]) -> TaskState:
-    lines = [line.strip() for line in str(found.get("trace", "")).splitlines() if line.strip()]
-    return TaskState(number, str(found.get("state", "UNKNOWN")), lines[0] if lines else "")
 
 
 def _binlog_offset(offset: Mapping[str, Any]) -> LogPosition | None:

@@ -12,7 +12,7 @@ from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState
 from streaming.checks.check import Check, failed, ok, problem
 from streaming.checks.fabric import check_fabric
-from streaming.checks.kafka import check_registry, check_topics_of
+from streaming.checks.kafka import check_registry, check_topics_of, look_again
 from streaming.checks.ledger import check_ledger
 from streaming.checks.machine import check_checkpoint_folder, check_java
 from streaming.checks.patience import SECONDS, patiently
@@ -46,13 +46,18 @@ def check_all(config: Path) -> Iterator[Check]:
     yield from check_checkpoint_folder(settings.checkpoint)
     yield from check_registry(registry_config(settings))
     present = yield from check_topics_of(settings)
+    # A bridge may be landing all the while: what is held against the ledger's offsets must not lie behind them, so the
+    # checkpoint is read before the ledger, and the topics are looked at once more behind it.
+    goes_on = Checkpoint(settings.checkpoint).next_start()
     found = yield from _check_storages(settings)
+    if found is not None and present is not None:
+        present = yield from look_again(settings)
     yield from check_fabric(settings, time.time_ns() // 1_000_000)
     if found is None:
         yield from check_source(settings, job, present, NOTHING_LANDED)
         return
     state, waiting = found
-    yield from check_ledger(state, present, Checkpoint(settings.checkpoint), waiting)
+    yield from check_ledger(state, present, goes_on, waiting)
     yield from check_source(settings, job, present, state)
     if present:
         yield from check_records(kafka_config(settings), present, job, state)

@@ -11,7 +11,7 @@ from connectors.debezium.wire import SchemaIdKind
 from connectors.errors import BridgeError
 from connectors.kafka.registry import Registry
 from connectors.kafka.registry_config import RegistryConfig
-from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from connectors.kafka.topics import Admin, TopicDescription, describe_present, describe_topics
 from streaming.checks.check import Check, failed, ok, problem, warning
 from streaming.checks.patience import SECONDS, patiently
 from streaming.kafka_options import kafka_config, subscription
@@ -37,11 +37,15 @@ def check_topics_of(settings: BridgeSettings) -> Generator[Check, None, dict[str
     yield ok("kafka", f"{settings.kafka.bootstrap_servers} answers and shows {count_text(len(names), 'topic')}")
     letters = yield from _check_dead_letters(settings, admin, names)
     try:
-        present = patiently("topics", lambda: describe_topics(admin, subscription(settings)), seconds=KAFKA_SECONDS)
+        present, missing = patiently(
+            "topics", lambda: describe_present(admin, subscription(settings)), seconds=KAFKA_SECONDS
+        )
     except BridgeError as error:
         yield failed("topics", error)
         return None
-    if not present:
+    if missing is not None:
+        yield failed("topics", missing)
+    elif not present:
         yield warning(
             "topics",
             f"no topic matches the pattern {settings.kafka.pattern}",
@@ -52,6 +56,16 @@ def check_topics_of(settings: BridgeSettings) -> Generator[Check, None, dict[str
     if letters is not None:
         yield from check_letters_kept(settings.dead_letter_topic, letters, present)
     return present
+
+
+def look_again(settings: BridgeSettings) -> Generator[Check, None, dict[str, TopicDescription] | None]:
+    """The subscribed topics as they are by now; says nothing of those that can still be described, or are not there."""
+    try:
+        admin = Admin(kafka_config(settings), timeout=KAFKA_SECONDS * _CLIENT_PART)
+        return patiently("topics", lambda: describe_present(admin, subscription(settings))[0], seconds=KAFKA_SECONDS)
+    except BridgeError as error:
+        yield failed("topics", error)
+        return None
 
 
 def check_topic(name: str, topic: TopicDescription, outage: timedelta) -> Check:

@@ -10,7 +10,7 @@ from connectors.errors import BridgeError
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState, TableStatus
 from streaming.checks.check import Check, failed, ok, warning
-from streaming.driver.checkpoint import Checkpoint, agrees
+from streaming.driver.checkpoint import Offsets, agrees
 from streaming.driver.startup import check_topics, offsets_to_land
 from streaming.wording import count_text
 
@@ -18,13 +18,14 @@ from streaming.wording import count_text
 def check_ledger(
     state: LedgerState,
     present: Mapping[str, TopicDescription] | None,
-    checkpoint: Checkpoint,
+    goes_on: Offsets | None,
     unpublished: frozenset[str] = frozenset(),
 ) -> Iterator[Check]:
     """What the ledger says, compared with Kafka's topics and Spark's checkpoint.
 
     Args:
-        present: the subscribed topics; None when they are not known.
+        present: the subscribed topics, as they were behind the ledger's state; None when they are not known.
+        goes_on: where Spark's checkpoint goes on, as it was before that state; None where there is none to go on from.
         unpublished: tables with a file that is bound and not in its folder yet.
     """
     if state.version == 0:
@@ -53,7 +54,7 @@ def check_ledger(
             yield warning(f"table {name}", detail, parked.remedy)
     if present is not None:
         yield from _check_offsets(state, present)
-        yield from _check_checkpoint(state, present, checkpoint)
+        yield from _check_checkpoint(state, present, goes_on)
 
 
 def _check_offsets(state: LedgerState, present: Mapping[str, TopicDescription]) -> Iterator[Check]:
@@ -62,8 +63,10 @@ def _check_offsets(state: LedgerState, present: Mapping[str, TopicDescription]) 
         if topic not in present:
             yield warning(
                 f"ledger offsets of {topic}",
-                "the settings no longer subscribe to this topic, or it is gone: its tables get nothing new",
-                "subscribe to it again under kafka if its tables are to go on",
+                "the settings no longer subscribe to this topic, or it is gone: a table that no other topic feeds gets "
+                "nothing new, and stands still from the next start on if the settings leave the topic out",
+                "nothing, if a second bridge carries its tables, or their mirrors may stay as they are; otherwise name "
+                "it under kafka again, restart, and `cdc-bridge resume CONFIG TABLE`",
             )
             continue
         try:
@@ -77,9 +80,8 @@ def _check_offsets(state: LedgerState, present: Mapping[str, TopicDescription]) 
 
 
 def _check_checkpoint(
-    state: LedgerState, present: Mapping[str, TopicDescription], checkpoint: Checkpoint
+    state: LedgerState, present: Mapping[str, TopicDescription], start: Offsets | None
 ) -> Iterator[Check]:
-    start = checkpoint.next_start()
     if start is None:
         yield ok("checkpoint", "none to go on from: a new one begins where the ledger ends")
         return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
@@ -12,19 +12,7 @@ import pyarrow as pa
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import BadRecord, ChangeChunk, RawRecords, SkipReason
 from connectors.kafka.dead_letters import DeadLetter
-from connectors.kafka.raw import HEADERS_TYPE
-
-_SCHEMA = pa.schema(
-    [
-        ("key", pa.binary()),
-        ("value", pa.binary()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("offset", pa.int64()),
-        ("timestamp", pa.timestamp("us", tz="UTC")),
-        ("headers", HEADERS_TYPE),
-    ]
-)
+from connectors.kafka.headers import HEADERS_TYPE
 
 
 @dataclass(frozen=True)
@@ -52,17 +40,8 @@ def decode_letter(letter: DeadLetter, decoder: Decoder) -> DecodedLetter:
     record = letter.record
     if letter.left_out:
         return DecodedLetter(letter, bad=record)
-    decoded = decoder.decode(
-        RawRecords(
-            topic=record.topic,
-            partition=record.partition,
-            keys=pa.array([record.key], pa.binary()),
-            values=pa.array([record.value], pa.binary()),
-            offsets=np.array([record.offset], np.int64),
-            timestamps=np.array([letter.timestamp], np.int64),
-            headers=pa.array([_headers(record)], HEADERS_TYPE),
-        )
-    )
+    [alone] = letters_records([letter])
+    decoded = decoder.decode(alone)
     if decoded.bad:
         return DecodedLetter(letter, bad=decoded.bad[0])
     if decoded.chunks:
@@ -70,25 +49,23 @@ def decode_letter(letter: DeadLetter, decoder: Decoder) -> DecodedLetter:
     return DecodedLetter(letter, skipped=next(iter(decoded.skipped)))
 
 
-def letters_batch(letters: Iterable[DeadLetter]) -> pa.RecordBatch:
-    """The letters' records as Spark's Kafka source would hand them on: :data:`streaming.task.runs.SOURCE_COLUMNS`.
+def letters_records(letters: Iterable[DeadLetter]) -> Iterator[RawRecords]:
+    """The letters' records as they once were.
 
     Args:
         letters: of each partition together and in offset order.
     """
-    rows = [
-        {
-            "key": letter.record.key,
-            "value": letter.record.value,
-            "topic": letter.record.topic,
-            "partition": letter.record.partition,
-            "offset": letter.record.offset,
-            "timestamp": datetime.fromtimestamp(letter.timestamp / 1000, tz=UTC),
-            "headers": _headers(letter.record),
-        }
-        for letter in letters
-    ]
-    return pa.RecordBatch.from_pylist(rows, schema=_SCHEMA)
+    for (topic, partition), group in groupby(letters, lambda letter: (letter.record.topic, letter.record.partition)):
+        together = list(group)
+        yield RawRecords(
+            topic=topic,
+            partition=partition,
+            keys=pa.array([letter.record.key for letter in together], pa.binary()),
+            values=pa.array([letter.record.value for letter in together], pa.binary()),
+            offsets=np.array([letter.record.offset for letter in together], np.int64),
+            timestamps=np.array([letter.timestamp for letter in together], np.int64),
+            headers=pa.array([_headers(letter.record) for letter in together], HEADERS_TYPE),
+        )
 
 
 def _headers(record: BadRecord) -> list[dict[str, object]]:

@@ -6,6 +6,7 @@ from typing import assert_never
 
 from connectors.debezium.verdicts import BadReason
 from streaming.landing.shaping.refusals import CAST_FAILURE, UNAVAILABLE_VALUE
+from streaming.task.bad_records import MORE_TABLES, TOO_MANY_TABLES
 
 _REPLAY = "then restart the bridge and `cdc-bridge dead-letters replay CONFIG COORDINATE`"
 
@@ -20,6 +21,8 @@ def remedy_of(reason: str) -> str:
         )
     if reason == CAST_FAILURE:
         return f"change the type under casts, or set policies.on_cast_failure to null, {_REPLAY}"
+    if reason == TOO_MANY_TABLES:
+        return f"{MORE_TABLES}, {_REPLAY}"
     if reason not in {known.value for known in BadReason}:
         return f"mend what the detail names, {_REPLAY}"
     return _remedy_of(BadReason(reason))

@@ -2,37 +2,63 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 
-from pyspark.sql import DataFrame
+from pyspark.sql import SparkSession
 
+from connectors.kafka.reading.ranges import PartitionRange
+from connectors.landing_zone.landing_file import disk_errors
+from streaming.driver.session import is_local
 from streaming.plan import BatchPlan
-from streaming.task.decode import DecodeAndLand
-from streaming.task.headers_text import TEXT_COLUMNS
+from streaming.task.decode import ReadAndLand
 from streaming.task.merge import MergeAndLand
 from streaming.task.results import RESULT_DDL, Results, read_results
 
 
-def spark_action(frame: DataFrame) -> Callable[[BatchPlan], Results]:
-    """How Spark carries out a plan on a batch of Kafka's records.
-
-    Stage 1 has one task per core, whatever the number of partitions: ``coalesce`` puts whole partitions after each
-    other and shuffles nothing. Stage 2 is there only if a topic has to merge.
-    """
-    context = frame.sparkSession.sparkContext
+def spark_action(session: SparkSession) -> Callable[[BatchPlan], Results]:
+    """How Spark carries out a plan, with a task for each core that it has."""
+    context = session.sparkContext
     cores = task_slots(dict(context.getConf().getAll()), context.defaultParallelism)
 
+    def action(plan: BatchPlan) -> Results:
+        return carry_out(session, plan, cores)
+
+    return with_run_files(action) if is_local(str(context.master)) else action
+
+
+def with_run_files(action: Callable[[BatchPlan], Results]) -> Callable[[BatchPlan], Results]:
+    """The action of tasks that all are on this machine: runs wait for their merge in a folder, which is gone then."""
+
     def run(plan: BatchPlan) -> Results:
-        rows = frame.selectExpr(*TEXT_COLUMNS).coalesce(cores).mapInArrow(DecodeAndLand(plan), RESULT_DDL)
-        if any(topic.merges for topic in plan.topics.values()):
-            rows = (
-                rows.repartition(cores, "table")
-                .sortWithinPartitions("table", "sort_key")
-                .mapInArrow(MergeAndLand(plan), RESULT_DDL)
-            )
-        return read_results((row.kind, bytes(row.payload)) for row in rows.select("kind", "payload").collect())
+        if not any(topic.merges for topic in plan.topics.values()):
+            return action(plan)
+        with contextlib.ExitStack() as stack:
+            with disk_errors(Path(tempfile.gettempdir())):
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cdc-bridge-runs-"))
+            return action(replace(plan, runs=folder))
 
     return run
+
+
+def carry_out(session: SparkSession, plan: BatchPlan, tasks: int) -> Results:
+    """Carry out a plan with so many tasks in each stage at most.
+
+    In stage 1 a task reads whole partitions, one after the other, and nothing is shuffled, whatever their number.
+    Stage 2 is there only if a topic has to merge.
+    """
+    shares = share_out(plan, tasks)
+    rows = session.range(0, len(shares), 1, len(shares)).mapInArrow(ReadAndLand(plan, shares), RESULT_DDL)
+    if any(topic.merges for topic in plan.topics.values()):
+        rows = (
+            rows.repartition(tasks, "table")
+            .sortWithinPartitions("table", "sort_key")
+            .mapInArrow(MergeAndLand(plan), RESULT_DDL)
+        )
+    return read_results((row.kind, bytes(row.payload)) for row in rows.select("kind", "payload").collect())
 
 
 def task_slots(conf: Mapping[str, str], registered: int) -> int:
@@ -50,3 +76,24 @@ def task_slots(conf: Mapping[str, str], registered: int) -> int:
         return registered
     most = int(conf.get("spark.dynamicAllocation.maxExecutors", "0")) * int(conf.get("spark.executor.cores", "1"))
     return max(registered, most)
+
+
+def share_out(plan: BatchPlan, tasks: int) -> tuple[tuple[PartitionRange, ...], ...]:
+    """What each of so many tasks at most reads: whole partitions, those with the most records dealt out first.
+
+    Returns:
+        at least one share, which is empty where there is nothing to be read.
+    """
+    ranges = [
+        PartitionRange(topic, partition, start, end)
+        for topic, planned in plan.topics.items()
+        for partition, (start, end) in planned.ranges.items()
+        if start < end
+    ]
+    shares: list[list[PartitionRange]] = [[] for _ in range(max(1, min(tasks, len(ranges))))]
+    records = [0] * len(shares)
+    for each in sorted(ranges, key=lambda one: one.start - one.end):
+        least = records.index(min(records))
+        shares[least].append(each)
+        records[least] += each.end - each.start
+    return tuple(tuple(share) for share in shares)

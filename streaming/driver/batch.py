@@ -25,7 +25,7 @@ from connectors.landing_zone.ledger.state import Dropped, LandedFile, LedgerStat
 from streaming.driver.assemble import assemble, doubtful_tables
 from streaming.driver.checkpoint import Planned
 from streaming.driver.dropping import drops_in, record_drops
-from streaming.driver.planning import is_new, plan_batch, planned_topics
+from streaming.driver.planning import is_new, plan_batch, planned_topics, require_still_the_same
 from streaming.driver.publishing import ZonePublisher
 from streaming.driver.renamed_columns import record_renamed_columns
 from streaming.driver.source_notes import change_notes
@@ -71,7 +71,7 @@ class BatchReport:
 
 def run_batch(
     planned: Planned,
-    topic_ids: Mapping[str, str],
+    topic_ids: Callable[[], Mapping[str, str]],
     job: JobOptions,
     ledger: Ledger,
     publisher: ZonePublisher,
@@ -81,7 +81,7 @@ def run_batch(
 
     Args:
         planned: Spark's range for the batch; replayed, re-planned or differently cut ranges are harmless.
-        topic_ids: Kafka's id of every topic in the range.
+        topic_ids: Kafka's id of every topic in the range, asked for before anything is read and after all is.
 
     Raises:
         BridgeError: see the steps; after any error the same range can be run again.
@@ -91,7 +91,7 @@ def run_batch(
     with stages.measured(Stage.PUBLISH):
         publisher.publish_pending(ledger)
     with stages.measured(Stage.PLAN):
-        topics = planned_topics(planned, ledger.state, topic_ids)
+        topics = planned_topics(planned, ledger.state, topic_ids())
     if not is_new(topics, ledger.state):
         return BatchReport(version=None)
 
@@ -99,6 +99,7 @@ def run_batch(
     draft, results = land_range(job, before, topics, decode_and_land, stages=stages)
     try:
         with stages.measured(Stage.COMMIT):
+            require_still_the_same(topics, topic_ids())
             state = ledger.commit(draft)
     except EarlierAttemptError:
         publisher.publish_pending(ledger)

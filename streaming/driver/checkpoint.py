@@ -8,9 +8,11 @@ ends.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -18,6 +20,9 @@ from connectors.errors import Terminal
 from connectors.json_errors import DECODE_ERRORS
 
 Offsets = dict[str, dict[int, int]]
+
+_T = TypeVar("_T")
+_VERSION = re.compile(r"v\d+")
 
 
 class CheckpointError(Terminal):
@@ -53,19 +58,17 @@ class Checkpoint:
         """Where Spark would go on, or None when the checkpoint is empty or not to be used.
 
         After a batch without its commit Spark runs that batch again: the start is then the end of the one before, and
-        the batch's own offsets have to be readable, too.
+        the batch's own offsets have to be readable, too. So has every other file that Spark reads at a start: with one
+        that is torn, as after a power cut, each start would fail.
         """
-        planned = _last_number(self.folder / "offsets")
-        if planned is None or not (self.folder / "metadata").is_file():
+        planned, committed = _last_number(self.folder / "offsets"), _last_number(self.folder / "commits")
+        if planned is None or _is_torn(self.folder / "offsets") or _is_torn(self.folder / "commits"):
             return None
-        if _is_torn(self.folder / "offsets") or _is_torn(self.folder / "commits"):
-            return None
-        if (_last_number(self.folder / "commits") or 0) > planned:
+        if committed is not None and committed > planned:
             # Offsets are missing: Spark would plan batches anew that it has marked as done, and fail at their end.
             return None
         try:
-            end = _read_offsets(self.folder / "offsets" / str(planned))
-            return end if (self.folder / "commits" / str(planned)).is_file() else self._before(planned)
+            return self._start_behind(planned, committed)
         except CheckpointError:
             return None
 
@@ -86,10 +89,20 @@ class Checkpoint:
         self.folder.rename(target)
         return target
 
+    def _start_behind(self, planned: int, committed: int | None) -> Offsets:
+        _read(self.folder / "metadata", lambda text: msgspec.json.decode(text, type=_Metadata))
+        end = _read_offsets(self.folder / "offsets" / str(planned))
+        if committed is not None:
+            _read(self.folder / "commits" / str(committed), _commit)
+        if planned == committed == 0:
+            return end
+        before = self._before(planned)
+        return end if planned == committed else before
+
     def _before(self, batch_id: int) -> Offsets:
         if batch_id > 0:
             return _read_offsets(self.folder / "offsets" / str(batch_id - 1))
-        return _read_offsets(self.folder / "sources" / "0" / "0")
+        return _read(self.folder / "sources" / "0" / "0", _initial_offsets)
 
 
 def agrees(
@@ -107,14 +120,19 @@ def agrees(
         known = start.get(topic)
         if known is None:
             return False
-        for partition, offset in partitions.items():
-            if known.get(partition, offset + 1) > offset:
-                return False
+        if not partitions.keys() <= known.keys():
+            return False
+        # A partition that the ledger does not know was added since, and begins at 0.
+        if any(offset > partitions.get(partition, 0) for partition, offset in known.items()):
+            return False
     for topic, ranges in present.items():
         for partition, (earliest, _) in ranges.items():
             planned = start.get(topic, {}).get(partition)
             # Spark begins a partition that it has not seen at its earliest record and fails unless that is offset 0.
             if earliest > (0 if planned is None else planned):
+                return False
+            # It is of another ledger if it has passed records of a topic that this one does not know.
+            if topic not in recorded and planned is not None and planned > earliest:
                 return False
     return set(start) <= set(present)
 
@@ -163,11 +181,60 @@ def _is_torn(folder: Path) -> bool:
     return any(number.isdecimal() and number not in names for number in checked)
 
 
+class _Metadata(msgspec.Struct):
+    """The file ``metadata``: the query's id."""
+
+    id: str
+
+
+class _Commit(msgspec.Struct):
+    """The second line of ``commits/<batch>``, which may be missing."""
+
+    nextBatchWatermarkMs: int = 0
+
+
 def _read_offsets(path: Path) -> Offsets:
+    return _read(path, _offsets)
+
+
+def _offsets(text: str) -> Offsets:
+    """Of a batch: its version, what Spark says of it, and the offsets of the only source."""
+    return _last_of(_versioned(text), 3)
+
+
+def _initial_offsets(text: str) -> Offsets:
+    """Of the source: behind a zero byte (SPARK-19517) its version, and the offsets."""
+    return _last_of(_versioned(text.lstrip("\x00")), 2)
+
+
+def _last_of(lines: list[str], expected: int) -> Offsets:
+    if len(lines) != expected:
+        raise ValueError(f"it has {len(lines)} lines and not {expected}")
+    return msgspec.json.decode(lines[-1], type=Offsets, strict=False)
+
+
+def _commit(text: str) -> _Commit:
+    lines = _versioned(text)
+    return msgspec.json.decode(lines[1] if len(lines) > 1 else "{}", type=_Commit)
+
+
+def _versioned(text: str) -> list[str]:
+    """The lines of a text whose first one is its version."""
+    lines = text.splitlines()
+    if not lines or _VERSION.fullmatch(lines[0].strip()) is None:
+        raise ValueError("it does not begin with its version")
+    return lines
+
+
+def _read(path: Path, parse: Callable[[str], _T]) -> _T:
+    """What a file of the checkpoint says.
+
+    Raises:
+        CheckpointError: it is not there, or is no such file.
+    """
     try:
-        lines = path.read_bytes().lstrip(b"\x00").decode().strip().splitlines()
-        return msgspec.json.decode(lines[-1], type=dict[str, dict[int, int]], strict=False)
-    except (OSError, IndexError, *DECODE_ERRORS) as error:
+        return parse(path.read_bytes().decode())
+    except (OSError, ValueError, *DECODE_ERRORS) as error:
         raise CheckpointError(
             f"Spark's checkpoint cannot be read: {error}",
             remedy="restart the job: it sets the checkpoint aside and goes on from the ledger, which holds all offsets",

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from connectors.debezium.schema import SourceTable
 from connectors.errors import Transient
 from connectors.landing_zone.errors import RECREATED_REMEDY, OffsetGapError, TopicRecreatedError
-from connectors.landing_zone.ledger.state import Dropped, LedgerState, PlannedTopic, TopicOffsets
+from connectors.landing_zone.ledger.state import KEPT_PASSED_OVER, Dropped, LedgerState, PlannedTopic, TopicOffsets
 from streaming.driver.checkpoint import Planned
 from streaming.plan import BatchPlan, JobOptions, TopicPlan
 from streaming.sources import Source
@@ -36,22 +36,16 @@ def planned_topics(planned: Planned, state: LedgerState, ids: Mapping[str, str])
         if topic_id is None:
             raise TopicGoneError(
                 "the topic was deleted while the query ran",
-                remedy="nothing, if that was meant: the job starts again without it; otherwise create it anew under "
-                "another name, since its offsets begin again",
+                remedy="nothing: the job starts again without it, and a table whose topic kafka.topics names stands "
+                "still (topic_gone); if the topic is made again, it stands still (topic_recreated) until a resync",
                 topic=topic,
             )
         if recorded is not None and recorded.id != topic_id:
-            raise TopicGoneError(
-                "the topic was deleted and created again while the query ran",
-                remedy="nothing: the job starts again, and says what becomes of the topic's tables",
-                topic=topic,
-            )
+            raise _made_again(topic)
         ranges: dict[int, tuple[int, int]] = {}
         for partition, end in sorted(ends.items()):
             start = planned.start.get(topic, {}).get(partition)
-            known = None if recorded is None else recorded.partitions.get(partition)
-            if known is None:
-                known = start if start is not None else 0
+            known = (start or 0) if recorded is None else recorded.next_offset(partition)
             if start is not None and start > known:
                 raise OffsetGapError(
                     f"Spark would go on at offset {start}, but {known} is the next one to land",
@@ -64,6 +58,28 @@ def planned_topics(planned: Planned, state: LedgerState, ids: Mapping[str, str])
             ranges[partition] = (known, max(known, end))
         topics[topic] = PlannedTopic(id=topic_id, partitions=ranges)
     return topics
+
+
+def require_still_the_same(topics: Mapping[str, PlannedTopic], ids: Mapping[str, str]) -> None:
+    """Return if the topics of a range that was read are those that it was planned for.
+
+    A topic that is made again between the two holds other records at the same offsets. One that was deleted since is
+    none of this: what was read of it is all that is left of it.
+
+    Raises:
+        TopicGoneError: one has another id by now.
+    """
+    for topic, planned in topics.items():
+        if ids.get(topic, planned.id) != planned.id:
+            raise _made_again(topic)
+
+
+def _made_again(topic: str) -> TopicGoneError:
+    return TopicGoneError(
+        "the topic was deleted and created again while the query ran",
+        remedy="nothing: the job starts again, and says what becomes of the topic's tables",
+        topic=topic,
+    )
 
 
 def require_same_topic(topic: str, recorded: TopicOffsets | None, found_id: str) -> None:
@@ -136,5 +152,6 @@ def plan_batch(
         passed_over=frozenset(
             source for source in state.passed_over if job.decode.rules.decoding_for(SourceTable(*source)) is not None
         ),
+        passed_over_full=len(state.passed_over) >= KEPT_PASSED_OVER,
         only=only,
     )

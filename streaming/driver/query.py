@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -19,16 +20,16 @@ from connectors.landing_zone.ledger.state import LedgerState
 from streaming.driver.action import spark_action
 from streaming.driver.batch import BatchReport, run_batch
 from streaming.driver.checkpoint import Checkpoint
+from streaming.driver.opening import claim_and_compare
+from streaming.driver.rest import Rest
 from streaming.driver.spark_errors import java_gone, java_has_ended, query_failed, spark_errors
-from streaming.driver.startup import OpenZone, check_topics, offsets_to_land, settle_checkpoint, starting_offsets
+from streaming.driver.startup import OpenZone, offsets_to_land, settle_checkpoint, starting_offsets
 from streaming.driver.told_chores import Chores, ToldChores
 from streaming.health.state import Work
-from streaming.lifecycle.recreated_topics import park_recreated
-from streaming.lifecycle.retention import park_behind_retention
+from streaming.lifecycle.unread_topics import waiting_for
 from streaming.listener import Listener
 from streaming.log_context import about_version, failing_in
 from streaming.plan import JobOptions
-from streaming.task.runs import SOURCE_COLUMNS
 
 POLL_SECONDS = 0.1
 """How often a running query is looked at; also how long its chores wait for the batch in hand."""
@@ -78,9 +79,10 @@ class Job:
         on_commit: told what the ledger knows at a start and after each batch; must not raise.
         prepare: makes in Kafka what is missing there; called once per start, before all else.
         describe: the subscribed topics as the broker knows them now; topic_ids only the ids of the topics named.
+        subscribed: whether the settings have a topic of this name read; names: those that they name one by one.
         open: claims the landing zone; called once per start. chores: those of the driver that has claimed it.
-        source_options: options of Spark's Kafka source but for ``startingOffsets``.
-        interval: of the trigger, seconds; None drains what is there and ends.
+        source_options: options of Spark's Kafka source, which plans offsets, but for ``startingOffsets``.
+        interval: of the trigger, seconds; None drains what is there and ends. rest: between micro-batches beside it.
         listener: told how the query goes on.
     """
 
@@ -90,12 +92,15 @@ class Job:
     begin: Callable[[Ledger, Mapping[str, TopicDescription]], None]
     on_commit: Callable[[LedgerState], None]
     interval: float | None
+    rest: Rest
     retries: Retries
     prepare: Callable[[], None]
     open: Callable[[], OpenZone]
     chores: Callable[[OpenZone], Chores]
     describe: Callable[[], Mapping[str, TopicDescription]]
     topic_ids: Callable[[Sequence[str]], Mapping[str, str]]
+    subscribed: Callable[[str], bool]
+    names: Sequence[str]
     listener: Listener
 
 
@@ -145,11 +150,7 @@ class _Landed:
 def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) -> None:
     job.listener.on_work(Work.START)
     job.prepare()
-    present = job.describe()
-    opened = job.open()
-    park_behind_retention(opened.ledger, present)
-    park_recreated(opened.ledger, present)
-    check_topics(opened.ledger.state, present)
+    opened, present = claim_and_compare(job.describe, job.open, subscribed=job.subscribed, names=job.names)
     settle_checkpoint(job.checkpoint, opened.ledger.state, present, drain=job.interval is None)
     job.begin(opened.ledger, present)
     job.on_commit(opened.ledger.state)
@@ -161,10 +162,9 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
         do_all(chores, stop)
     frame = (
         spark.readStream.format("kafka")
-        .options(**job.source_options)
+        .options(**waiting_for(job.source_options, set(job.names).difference(present)))
         .option("startingOffsets", starting_offsets(opened.ledger.state, present))
         .load()
-        .select(*SOURCE_COLUMNS)
     )
     writer = frame.writeStream.foreachBatch(batches.run).option("checkpointLocation", job.checkpoint.folder.as_uri())
     trigger = (
@@ -249,6 +249,15 @@ class _Batches:
         self.failure: Exception | None = None
 
     def run(self, frame: DataFrame, batch_id: int) -> None:
+        began = time.monotonic()
+        records = self._land(frame, batch_id)
+        # Spark plans the next one when this returns, so a pause before it makes nothing older.
+        until = time.monotonic() + self._job.rest.after(records, time.monotonic() - began)
+        while self.failure is None and (left := until - time.monotonic()) > 0:
+            if self._stop.wait(min(left, POLL_SECONDS)):
+                return
+
+    def _land(self, frame: DataFrame, batch_id: int) -> int:
         with self._lock:
             if self._stop.is_set() or self.failure is not None:
                 raise _StoppedError
@@ -267,6 +276,7 @@ class _Batches:
                 raise
             else:
                 self._landed.failed = None
+                return report.offsets
             finally:
                 self._job.listener.on_work(Work.WAITING)
 
@@ -300,7 +310,12 @@ class _Batches:
 
     def _run(self, frame: DataFrame, batch_id: int) -> BatchReport:
         planned = self._job.checkpoint.planned(batch_id)
-        ids = self._job.topic_ids(sorted(planned.end))
+        topics = sorted(planned.end)
         return run_batch(
-            planned, ids, self._job.options, self._opened.ledger, self._opened.publisher, spark_action(frame)
+            planned,
+            lambda: self._job.topic_ids(topics),
+            self._job.options,
+            self._opened.ledger,
+            self._opened.publisher,
+            spark_action(frame.sparkSession),
         )

@@ -50,6 +50,9 @@ def spark_session(settings: BridgeSettings, jars: Sequence[Path]) -> SparkSessio
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
     os.environ["JAVA_HOME"] = str(java_home(find_java()))
+    if is_local(settings.spark.master):
+        # Spark's web interface asks no property for its address, and has no login.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     properties = spark_properties(settings, jars)
     # Workers must run an interpreter that has the bridge and its dependencies, not the first python3 on the path: this
     # one, unless the settings name another for the executors' machines. Spark itself reads it from here alone.
@@ -61,6 +64,11 @@ def spark_session(settings: BridgeSettings, jars: Sequence[Path]) -> SparkSessio
         # Starts Java unless an earlier session has; left to the context, all properties would be in the command line.
         SparkContext._ensure_initialized(conf=launch)
         return SparkSession(SparkContext(conf=conf))
+
+
+def is_local(master: str) -> bool:
+    """Whether all of Spark is on this machine."""
+    return _LOCAL.fullmatch(master) is not None
 
 
 def spark_properties(settings: BridgeSettings, jars: Sequence[Path]) -> dict[str, str]:
@@ -81,7 +89,7 @@ def spark_properties(settings: BridgeSettings, jars: Sequence[Path]) -> dict[str
     }
     if jars:
         properties["spark.jars"] = ",".join(str(jar) for jar in jars)
-    if _LOCAL.fullmatch(spark.master):
+    if is_local(spark.master):
         # Driver and executors are on this machine: nothing else needs to reach them.
         properties |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     for key, value in spark.conf.items():
@@ -135,6 +143,8 @@ _FIXED = {
     # A soft limit of open consumers: below the number of partitions each batch connects anew.
     "spark.kafka.consumer.cache.capacity": "1024",
     "spark.ui.showConsoleProgress": "false",
+    # Who sees Spark's web interface does not end stages there.
+    "spark.ui.killEnabled": "false",
     "spark.redaction.regex": SECRET.pattern,
     "spark.sql.redaction.options.regex": f"{SECRET.pattern}|url",
     "spark.python.worker.faulthandler.enabled": "true",

@@ -1,4 +1,8 @@
-"""What Spark says when a query or a job of it fails, as an error of ours that names the cause."""
+"""What Spark says when a query or a job of it fails, as an error of ours that names the cause.
+
+Of Kafka, Spark only asks for topics and offsets, to plan micro-batches; what workers meet while they read records comes
+as a task's result (:mod:`streaming.task.results`).
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ def spark_errors() -> Iterator[None]:
 
     Raises:
         QueryFailedError: Spark failed, for a reason of its own or a worker's.
-        KafkaAccessError: Kafka refuses Spark's client.
+        KafkaAccessError: Kafka refuses the client with which Spark plans.
         BrokerUnavailableError: no broker answers it.
         SparkStartError: Spark's Java has no Kafka source.
     """

@@ -20,7 +20,13 @@ from connectors.landing_zone.layout import PARTNER_EVENTS_FILE
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.history import prune
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.owner import ensure_belongs, ensure_no_foreign_files, ensure_owner, ensure_unowned
+from connectors.landing_zone.ledger.owner import (
+    ensure_belongs,
+    ensure_no_foreign_files,
+    ensure_owner,
+    ensure_unowned,
+    withdraw_first_claim,
+)
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState, TableStatus
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import inspect_tables, recover
@@ -44,7 +50,7 @@ from streaming.sources import sources_of
 _log = logging.getLogger(__name__)
 
 EARLIEST = -2
-"""What ``startingOffsets`` says for a partition that no offset is known of (Structured Streaming + Kafka guide)."""
+"""What ``startingOffsets`` says for a topic that no offset is known of (Structured Streaming + Kafka guide)."""
 
 
 PRUNE_EVERY = 100
@@ -109,7 +115,11 @@ def open_zone(
         raise
     claimed = ledger.claim(writer, host, source)
     told(claimed)
-    ensure_owner(zone, claimed.ledger_id, source)
+    try:
+        ensure_owner(zone, claimed.ledger_id, source)
+    except ZoneOwnedError:
+        withdraw_first_claim(state, claimed)
+        raise
     zone.put_if_absent(PARTNER_EVENTS_FILE, partner)
     pending = waiting_files(claimed)
     if pending:
@@ -148,7 +158,9 @@ def park_excluded(ledger: Ledger, job: JobOptions) -> None:
     }
     if not excluded:
         return
-    ledger.commit(Draft(tables={name: _excluded(table, sources, state) for name, (table, sources) in excluded.items()}))
+    ledger.commit(
+        Draft(tables={name: _excluded(name, table, sources, state) for name, (table, sources) in excluded.items()})
+    )
 
 
 def excluded_sources(table: TableState, job: JobOptions) -> tuple[str, ...]:
@@ -157,18 +169,16 @@ def excluded_sources(table: TableState, job: JobOptions) -> tuple[str, ...]:
     return tuple(f"{one.database}.{one}" for one in sources if job.decode.rules.decoding_for(one) is None)
 
 
-def _excluded(table: TableState, sources: tuple[str, ...], state: LedgerState) -> TableState:
+def _excluded(name: str, table: TableState, sources: tuple[str, ...], state: LedgerState) -> TableState:
     message = "the settings exclude the table since then, so its events are not landed"
-    remedy = (
-        "nothing, if the mirrored table may stay as it is; otherwise include it again, restart, and "
-        "`cdc-bridge resume CONFIG TABLE`"
-    )
+    resume = f"restart, and `cdc-bridge resume CONFIG {name}`"
+    remedy = f"nothing, if the mirrored table may stay as it is; otherwise include it again, {resume}"
     if len(sources) < len(table.sources):
         message = (
             f"the settings exclude {', '.join(sources)} since then, whose rows are in the table, so none of its events "
             "are landed"
         )
-        remedy = "include it again, even if it is gone at the source, restart, and `cdc-bridge resume CONFIG TABLE`"
+        remedy = f"include it again, even if it is gone at the source, {resume}"
     return stopped(table, resume_of(table, state.topics), reason="excluded", message=message, remedy=remedy)
 
 
@@ -199,7 +209,8 @@ def check_topics(state: LedgerState, present: Mapping[str, TopicDescription]) ->
         if found is None:
             continue
         require_same_topic(topic, recorded, found.id)
-        for partition, offset in recorded.partitions.items():
+        for partition in sorted({*recorded.partitions, *found.partitions}):
+            offset = recorded.next_offset(partition)
             earliest, end = found.partitions.get(partition, (0, 0))
             if earliest > offset:
                 raise OffsetGapError(
@@ -240,12 +251,14 @@ def begin_at_ends(ledger: Ledger, present: Mapping[str, TopicDescription]) -> No
 
 
 def starting_offsets(state: LedgerState, present: Mapping[str, TopicDescription]) -> str:
-    """Spark's ``startingOffsets``: the ledger's offset of every partition, or its first record for unknown ones."""
+    """Spark's ``startingOffsets``: the ledger's offset of every partition, or the first record of unknown topics."""
     offsets: dict[str, dict[str, int]] = {}
     for topic, found in present.items():
         recorded = state.topics.get(topic)
-        known = {} if recorded is None else recorded.partitions
-        offsets[topic] = {str(partition): known.get(partition, EARLIEST) for partition in sorted(found.partitions)}
+        offsets[topic] = {
+            str(partition): EARLIEST if recorded is None else recorded.next_offset(partition)
+            for partition in sorted(found.partitions)
+        }
     return json.dumps(offsets, sort_keys=True)
 
 
@@ -273,9 +286,10 @@ def offsets_to_land(state: LedgerState, present: Mapping[str, TopicDescription])
     """How many offsets lie between the ledger and the ends of the partitions."""
     total = 0
     for topic, found in present.items():
-        recorded = state.topics.get(topic)
-        known = {} if recorded is None else recorded.partitions
-        total += sum(end - known.get(partition, earliest) for partition, (earliest, end) in found.partitions.items())
+        total += sum(
+            end - state.next_offset(topic, partition, earliest)
+            for partition, (earliest, end) in found.partitions.items()
+        )
     return total
 
 

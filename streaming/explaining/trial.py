@@ -25,8 +25,10 @@ from streaming.landing.files import delimited_format
 from streaming.landing.rows import OrderedRows
 from streaming.plan import BatchPlan, JobOptions, TableOptions, TopicPlan
 from streaming.policies import FileFormat
+from streaming.task.bad_records import TOO_MANY_TABLES
 from streaming.task.guarded import GuardedLander
 from streaming.task.results import Results
+from streaming.task.table_room import TableRoom
 from streaming.task.tables import TableDirectory
 
 
@@ -72,6 +74,8 @@ class Trial:
         self._job = job
         self._state = state
         self._storage = storage
+        plan = self._plan({})
+        self._room = TableRoom(plan, TableDirectory(plan))
 
     def land(self, chunk: ChangeChunk) -> TrialLanding:
         """What the job would do with the one event in ``chunk``."""
@@ -84,6 +88,11 @@ class Trial:
         name, known = TableDirectory(plan).find(chunk.table)
         carry = partition_carry(known.partitions.get(chunk.topic, {}).get(chunk.partition))
         keys, carry, _ = merge_keys(chunk.positions, chunk.snapshots, carry, self._job.lasting_fall)
+        first, high, low = (int(word) for word in keys[0])
+        if not self._room.has(chunk.table):
+            why = self._room.refusal(chunk.table)
+            refused = BadRecord(chunk.topic, chunk.partition, offset, TOO_MANY_TABLES, why, None, None)
+            return TrialLanding(name, (first, high, low), (), None, None, refused, ())
         lander = GuardedLander(plan, chunk.table, name, known, self._storage, direct=True)
         lander.add(OrderedRows.of_chunk(chunk, keys))
         lander.set_carry(chunk.topic, chunk.partition, carry)
@@ -105,7 +114,6 @@ class Trial:
             tables={**self._state.tables, **draft.tables},
             schemas={**self._state.schemas, **draft.schemas},
         )
-        first, high, low = (int(word) for word in keys[0])
         return TrialLanding(
             table=name,
             words=(first, high, low),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from streaming.health.state import Failure, HealthState, Work
+from streaming.printable import one_line
 from streaming.wording import seconds_text
 
 SILENCE_SECONDS = 60.0
@@ -27,8 +28,8 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        """The body of the answer."""
-        return "\n".join(("ok" if self.ok else "failing", *self.reasons)) + "\n"
+        """The body of the answer, a line each."""
+        return "\n".join(("ok" if self.ok else "failing", *map(one_line, self.reasons))) + "\n"
 
 
 def live(state: HealthState, now: float, stuck_after: float, pause: float) -> Verdict:

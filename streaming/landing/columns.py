@@ -90,8 +90,9 @@ def project(
     columns = _landing(events, options, keys, pinned, gone)
     computed = _computed(columns, events, options, pinned, gone, computes=computes)
     rows = pa.RecordBatch.from_pydict(columns | computed)
+    keyed = frozenset(keys)
     incoming = tuple(
-        IncomingColumn(field.name, type_to_text(field.type), key=field.name in keys) for field in rows.schema
+        IncomingColumn(field.name, type_to_text(field.type), key=field.name in keyed) for field in rows.schema
     )
     if events.old_keys is None or not len(events.key_changed):
         return Projected(rows, None, incoming)
@@ -112,11 +113,11 @@ def _landing(
     events: OrderedRows, options: TableOptions, keys: tuple[str, ...], pinned: PinnedSchema | None, gone: Bools
 ) -> dict[str, Column]:
     """One value per event of each column but the computed ones; ``gone`` marks rows that their key has left."""
-    names = events.rows.schema.names
+    names, keyed = events.rows.schema.names, frozenset(keys)
     columns: dict[str, Column] = {}
     for name in landing_columns(events, options, keys):
         column = events.rows.column(name)
-        if name not in keys and is_masked(name, options):
+        if name not in keyed and is_masked(name, options):
             column = _masked(column)
         columns[name] = column
     for kind in metadata_kinds(options):

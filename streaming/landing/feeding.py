@@ -24,7 +24,10 @@ class FeedingSources:
         self._options = options
         self._first = state.source
         self._known = dict.fromkeys(state.sources)
-        self._late = plan.passed_over - (plan.by_source().keys() if plan.passed_over else set())
+        self._settled = plan.by_source
+        self._late = plan.late
+        self._any_late = plan.passed_over_full
+        self._begun: set[Source] = set()
 
     @property
     def names(self) -> tuple[Source, ...]:
@@ -39,14 +42,20 @@ class FeedingSources:
         """
         source = source_of(events.table)
         stop = self._differs(events)
-        if source in self._late:
-            self._late -= {source}
-            stop = stop or late_stop(events)
+        if self._may_be_late(source):
+            stop = stop or late_stop(events, named=source in self._late)
         if not self._options.merge_sources:
             return events, stop
         stop = stop or identity_stop(events, self._options) or sources_alike(events, self._options, self._known)
         self._known[source] = None
         return with_identity(events, self._options), stop
+
+    def _may_be_late(self, source: Source) -> bool:
+        """Whether these are the first events of a source table that may have passed by."""
+        if source in self._settled or source in self._begun or not (self._any_late or source in self._late):
+            return False
+        self._begun.add(source)
+        return True
 
     def _differs(self, events: OrderedRows) -> Stop | None:
         """Whether the settings treat these events otherwise than those of the source which the table began with."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -22,7 +23,6 @@ from connectors.landing_zone.parquet import ParquetFileWriter
 from connectors.landing_zone.row_marker import RowMarker
 from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.staging import staged_path
-from connectors.landing_zone.storage.protocol import Storage
 from streaming.landing.places import place_of, places
 from streaming.landing.rows import Int32s, OrderedRows
 from streaming.landing.shaping.compaction import copy_last_states
@@ -54,6 +54,18 @@ def column_separator(options: TableOptions) -> str:
             return options.column_separator
 
 
+class Staging(Protocol):
+    """Where a task's finished files go: a storage, or uploads that go on while the task does."""
+
+    def work_folder(self, path: str) -> Path:
+        """The local folder in which the file for ``path`` is made."""
+        ...
+
+    def upload(self, local: Path, path: str) -> None:
+        """Move ``local`` to ``path``, now or later; the attempt counts only once all have arrived."""
+        ...
+
+
 Another = Callable[[PinnedSchema, bool], LandingFileWriter]
 """Begins a second local file of the table, with this schema, and marked or not."""
 
@@ -75,7 +87,7 @@ class TableFile:
 
     @staticmethod
     def open(
-        storage: Storage,
+        staging: Staging,
         plan: BatchPlan,
         options: TableOptions,
         state: TableState,
@@ -88,7 +100,7 @@ class TableFile:
         # The attempt's own id: a task that Spark runs twice must not write over its twin.
         unique = f"{plan.unique}-{uuid.uuid4().hex[:12]}"
         staged = staged_path(plan.epoch, state.folder, state.sequence + 1, unique, state.extension)
-        path = storage.work_folder(staged) / staged.rsplit("/", 1)[-1]
+        path = staging.work_folder(staged) / staged.rsplit("/", 1)[-1]
         writer = _writer(path, schema, plan, options, marked=marked)
         beside = path.with_name(f"last-states-{path.name}")
         return TableFile(
@@ -135,8 +147,8 @@ class TableFile:
         self._writer.abandon()
         self._writer = last
 
-    def stage(self, storage: Storage, plan: BatchPlan, table: str, state: TableState) -> tuple[LandedFile, TableState]:
-        """Close the file and upload it under its staged name.
+    def stage(self, staging: Staging, plan: BatchPlan, table: str, state: TableState) -> tuple[LandedFile, TableState]:
+        """Close the file and have it uploaded under its staged name.
 
         Returns:
             the file as the ledger will bind it, and ``state`` with its number, digest and rows.
@@ -158,8 +170,7 @@ class TableFile:
             finished = self._writer.close(footer.to_metadata())
         pass_failpoint(Failpoint.STAGE_BEFORE)
         with self._steps.measured(Step.STAGE):
-            storage.upload(finished.path, self._staged)
-        pass_failpoint(Failpoint.STAGE_AFTER)
+            staging.upload(finished.path, self._staged)
         landed = LandedFile(
             table=table,
             generation=state.generation,

@@ -136,10 +136,8 @@ class Gaps:
         changed = {name for name, kind in types.items() if self._types.get(name, kind) != kind}
         new = types.keys() - self._types.keys()
         self._types.update(types)
-        held = {
-            source: next(column.type for column in evolution.schema.columns if column.name == name)
-            for name, source in evolution.mapping.items()
-        }
+        kinds = {column.name: column.type for column in evolution.schema.columns}
+        held = {source: kinds[name] for name, source in evolution.mapping.items()}
         history = self._options.mode is TableMode.HISTORY
         keys_otherwise = any(
             types.get(name) is None or types[name] != held[name] or (history and is_masked(name, self._options))

@@ -15,8 +15,8 @@ from connectors.debezium.events import BadRecord, Op
 from connectors.debezium.merge_keys import PositionCarry
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.ledger.state import TableState
-from connectors.landing_zone.storage.protocol import Storage
 from streaming.landing.feeding import FeedingSources
+from streaming.landing.files import Staging
 from streaming.landing.rows import OrderedRows
 from streaming.landing.snapshots import Streamed
 from streaming.landing.source_drop import count_before, made_again_text, recreated_stop
@@ -37,12 +37,12 @@ class TableLander:
     Args:
         table: the landing zone's name of the table.
         state: what the ledger knows of it; a new table has sequence 0 and no schema.
-        storage: the landing zone.
+        staging: where its file goes.
         direct: True when the rows come straight from one partition's decoder.
     """
 
     def __init__(
-        self, plan: BatchPlan, source: SourceTable, table: str, state: TableState, storage: Storage, *, direct: bool
+        self, plan: BatchPlan, source: SourceTable, table: str, state: TableState, staging: Staging, *, direct: bool
     ) -> None:
         self._plan = plan
         self._table = table
@@ -55,7 +55,7 @@ class TableLander:
         self._dropped = None if self._options.merge_sources else plan.drops.get(state.source, state.dropped)
         self._standing = StandStill(plan, state)
         self._steps = Steps()
-        self._writer = TableWriter(plan, source, table, state, storage, self._options, self._steps)
+        self._writer = TableWriter(plan, source, table, state, staging, self._options, self._steps)
         self._topics: dict[str, None] = {}
         self._events = 0
 

@@ -9,10 +9,9 @@ from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.evolution import IncomingColumn, Refused
 from connectors.landing_zone.ledger.state import LandedFile, TableState
 from connectors.landing_zone.row_marker import RowMarker
-from connectors.landing_zone.storage.protocol import Storage
 from streaming.landing.carry import position_text
 from streaming.landing.columns import Projected, first_computed, landing_columns, project
-from streaming.landing.files import TableFile
+from streaming.landing.files import Staging, TableFile
 from streaming.landing.gaps import Gaps
 from streaming.landing.loading import Load
 from streaming.landing.marking import Proof, leaves_events_out, mark
@@ -60,14 +59,14 @@ class TableWriter:
         source: SourceTable,
         table: str,
         state: TableState,
-        storage: Storage,
+        staging: Staging,
         options: TableOptions,
         steps: Steps,
     ) -> None:
         self._plan = plan
         self._table = table
         self._before = state
-        self._storage = storage
+        self._staging = staging
         self._options = options
         self._history = options.mode is TableMode.HISTORY
         self._steps = steps
@@ -162,7 +161,7 @@ class TableWriter:
             if self._options.compaction is Compaction.LAST_STATE and pinned is not None and self._keys:
                 self._file.keep_last_states(pinned.key_columns)
                 counts["compacted"] = self._file.compacted
-            landed, state = self._file.stage(self._storage, self._plan, self._table, state)
+            landed, state = self._file.stage(self._staging, self._plan, self._table, state)
         if self._schema.ignored:
             counts["ignored_values"] = self._schema.ignored.total()
             self.notes += self._schema.ignored_notes()
@@ -266,7 +265,7 @@ class TableWriter:
         markers = None if self.load.goes_on else marked.markers
         if self._file is None:
             self._file = TableFile.open(
-                self._storage, self._plan, self._options, self._before, schema, self._steps, marked=markers is not None
+                self._staging, self._plan, self._options, self._before, schema, self._steps, marked=markers is not None
             )
         self._file.prepare(schema, RowMarker.UPSERT if keys else RowMarker.INSERT, marked=markers is not None)
         self._file.write(self._schema.cast(marked.rows, evolution), markers, events)

@@ -36,6 +36,7 @@ from streaming.lifecycle.generations import (
 )
 from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.rebuilding import Rebuilding
+from streaming.lifecycle.unread_topics import unread_or_gone, unread_refusal
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnKeyChange, OnMissingKey, OnResnapshot, OnTruncate, OnTypeChange
 from streaming.renamed import renamed_to
@@ -123,7 +124,7 @@ class AskedRebuilds:
             gone = self._gone(name, table, parked)
             if gone is not None or not kafka_tells(table, parked, tables):
                 kind = RebuildKind.SNAPSHOT
-        why = self._rebuilding.refusal(name, table) if kind is RebuildKind.SNAPSHOT else None
+        why = self._unread(name, parked) if kind is RebuildKind.KAFKA else self._rebuilding.refusal(name, table)
         if why is None:
             self._rebuilding.begin(name, kind, parked.reason)
             _log.warning("%s is rebuilt: %s", name, parked.message)
@@ -141,6 +142,14 @@ class AskedRebuilds:
         if parked.reason == DROPPED:
             return None
         return gone_before_rebuild(name, table, parked, self._opened.ledger.state, self._outside)
+
+    def _unread(self, name: str, parked: Parked) -> tuple[str, str] | None:
+        """Why the table could not go on behind what Kafka holds, and what to do; a dropped one's mirror goes anyway."""
+        if parked.reason == DROPPED:
+            return None
+        state, outside = self._opened.ledger.state, self._outside
+        unread = unread_or_gone(name, state, outside.subscribed(), outside.wanted)
+        return unread_refusal(unread, f"`cdc-bridge resync CONFIG {name}`") if unread else None
 
     def _origin(self, table: TableState, parked: Parked) -> RowsOrigin:
         """Whose these snapshot rows are, as far as Debezium has told how their run began."""

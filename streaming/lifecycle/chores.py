@@ -34,6 +34,7 @@ from connectors.landing_zone.requests import (
     waiting,
     withdraw,
 )
+from streaming.driver.publishing import waiting_files
 from streaming.driver.query import Retries
 from streaming.driver.startup import OpenZone
 from streaming.lifecycle.answers import accepted, refused
@@ -70,8 +71,10 @@ CONCERNS_ALL = (FencedError, InvalidDraftError, LedgerCorruptError, StorageDenie
 """Errors of a chore that end the driver: they are not about the one table."""
 
 _REQUESTS = ""
+_PENDING = " pending"
 _SURVEY = " survey"
-"""A name that no table has."""
+_OF_ALL = (_REQUESTS, _PENDING, _SURVEY)
+"""Names that no table has."""
 
 
 @dataclass(frozen=True)
@@ -147,9 +150,14 @@ class Chores:
         """
         version = self._opened.ledger.state.version
         asked = self._attempt(_REQUESTS, self._take_requests)
+        published = self._attempt(_PENDING, self._publish)
         found = self._survey is not None and self._attempt(_SURVEY, self._survey)
-        moved = any(self._attempt(name, partial(self._advance, name)) for name in self._in_turn())
-        self._idle = not asked and not found and not moved and not self._failed and not self._awaited()
+        names = self._in_turn()
+        # A failure of a table that needs no care any more is over: what it was to do may have been done all the same.
+        self._failed = {name: failed for name, failed in self._failed.items() if name in (*_OF_ALL, *names)}
+        moved = any(self._attempt(name, partial(self._advance, name)) for name in names)
+        did = asked or published or found or moved
+        self._idle = not did and not self._failed and not self._awaited()
         if self._opened.ledger.state.version != version:
             self._opened.prune()
 
@@ -186,17 +194,22 @@ class Chores:
 
     def _attempt_now(self, name: str, do: Callable[[], bool]) -> bool:
         try:
-            done = do()
+            done = self._done_or_stopped(name, do)
         except Transient as error:
             self._wait_out(name, error)
             return True
-        except Terminal as error:
-            if name in (_REQUESTS, _SURVEY) or isinstance(error, CONCERNS_ALL):
-                raise
-            stop_table(self._opened.ledger, name, error)
-            done = True
         self._failed.pop(name, None)
         return done
+
+    def _done_or_stopped(self, name: str, do: Callable[[], bool]) -> bool:
+        """What ``do`` says; or its table stands still now, or that fails in its turn, in a way that passes."""
+        try:
+            return do()
+        except Terminal as error:
+            if name in _OF_ALL or isinstance(error, CONCERNS_ALL):
+                raise
+            stop_table(self._opened.ledger, name, error)
+            return True
 
     def _wait_out(self, name: str, error: Transient) -> None:
         times = self._failed[name].times + 1 if name in self._failed else 1
@@ -235,6 +248,13 @@ class Chores:
         self._looked = now
         return bool(found.requests)
 
+    def _publish(self) -> bool:
+        """Publish what is bound by a version whose answer was lost; of a table at rest nothing else would."""
+        if not waiting_files(self._opened.ledger.state):
+            return False
+        self._opened.publisher.publish_pending(self._opened.ledger)
+        return True
+
     def _answer(self, request: Request) -> None:
         """Carry the request out and answer it; one whose answer was written before a crash is only taken out."""
         if answer_to(self._opened.state, request.id) is not None:
@@ -252,7 +272,7 @@ class Chores:
     def _carry_out(self, request: Request) -> Answer:
         ledger = self._opened.ledger
         if request.id in ledger.state.handled:
-            return accepted(request, "it was carried out before the driver was started again", ledger.state.version)
+            return accepted(request, "it has been carried out already", ledger.state.version)
         handler = self._handlers.get(request.action)
         if handler is None:
             return refused(

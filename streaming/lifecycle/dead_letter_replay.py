@@ -28,7 +28,7 @@ from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, Tabl
 from connectors.landing_zone.requests import Answer, Part, Request
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.dead_letters.coordinates import Coordinates
-from streaming.dead_letters.decoding import DecodedLetter, decode_letter, letters_batch
+from streaming.dead_letters.decoding import DecodedLetter, decode_letter, letters_records
 from streaming.driver.batch import BatchReport
 from streaming.driver.planning import plan_batch
 from streaming.driver.startup import OpenZone
@@ -190,9 +190,15 @@ class DeadLetterReplay:
         opened, ledger = self._opened, self._opened.ledger
         table = ledger.state.tables.get(group.name, group.before)
         places = [each.at for each in group.letters]
+        # An earlier group of the request may have begun the last table that there was room for.
+        refused = (
+            self._trial(group.name, group.letters[0], ledger.state) if group.name not in ledger.state.tables else None
+        )
+        if refused is not None:
+            return dict.fromkeys(places, refused)
         going_on = replace(table, tainted=True, replayed=with_replayed(table.replayed, places))
         worker = Worker(self._job, decoder, opened.zone)
-        batch = letters_batch(each.letter for each in group.letters)
+        records = list(letters_records(each.letter for each in group.letters))
         try:
             report = land_beside(
                 group.name,
@@ -201,7 +207,7 @@ class DeadLetterReplay:
                 self._job,
                 ledger,
                 opened.publisher,
-                lambda plan: land_records(plan, [batch], worker),
+                lambda plan: land_records(plan, records, worker),
                 lambda landed: _after(table, going_on, landed),
             )
         except ReplayRefusedError as error:
@@ -285,7 +291,8 @@ def _after(table: TableState, going_on: TableState, landed: Landed) -> TableStat
         because = "not all of them land" if state.parked is None else state.parked.message
         raise ReplayRefusedError(
             f"the letters cannot land together: {because}",
-            remedy="replay them one by one, oldest first",
+            remedy="replay them one by one, oldest first: `cdc-bridge dead-letters replay CONFIG "
+            "TOPIC:PARTITION:OFFSET`",
             topic=None if state.parked is None else state.parked.topic,
         )
     partitions = {topic: {**numbers, **table.partitions.get(topic, {})} for topic, numbers in state.partitions.items()}

@@ -20,6 +20,7 @@ from connectors.kafka.signals import (
 from connectors.landing_zone.ledger.state import Rebuild, TableState
 from streaming.lifecycle.generations import feeding_partitions, feeding_topics
 from streaming.settings.format import Connector
+from streaming.sources import Source
 
 _WITH_DATABASE = frozenset({Connector.SQLSERVER, Connector.ORACLE, Connector.INFORMIX})
 """Connectors whose tables' full names begin with the database (Debezium, "Sending signals")."""
@@ -46,6 +47,8 @@ class Debezium:
         ends: high watermarks of topics.
         heard: ends of the notifications topic; notifications: those since such ends. None without such a topic.
         topics: names of all topics that the bridge reads.
+        subscribed: whether the settings name a topic; it need not exist.
+        missing: the topics for signals and notifications that Kafka does not have, by the key that names them.
     """
 
     connector: Connector
@@ -56,22 +59,24 @@ class Debezium:
     notifications: Callable[[Mapping[int, int]], Sequence[Notification]] | None
     topics: Callable[[], Sequence[str]]
     forgets: bool = False
+    subscribed: Callable[[str], bool] = lambda topic: True
+    missing: Callable[[], Mapping[str, str]] = dict
 
     def topics_of(self, table: TableState) -> tuple[str, ...]:
-        """The topics that feed the table: those known to, else those with the table's name at their end."""
-        known = feeding_topics(table)
+        """The topics that feed the table: those known to and read, else those with the table's name at their end."""
+        known = tuple(filter(self.subscribed, feeding_topics(table)))
         if known:
             return known
         return tuple(sorted(topic for topic in self.topics() if topic.endswith(topic_suffix(table))))
 
     def ends_of(self, table: TableState) -> dict[str, Mapping[int, int]]:
-        """High watermarks of the table's topics; one that was deleted has none, and nothing more comes from it.
+        """High watermarks of the table's topics, those that are read no more included; one that was deleted has none.
 
         Raises:
             BridgeError: Kafka does not say; as :func:`connectors.kafka.watermarks.high_watermarks`.
         """
         ends: dict[str, Mapping[int, int]] = {}
-        for topic in self.topics_of(table):
+        for topic in sorted({*feeding_topics(table), *self.topics_of(table)}):
             try:
                 ends |= self.ends([topic])
             except TopicNotFoundError:
@@ -108,7 +113,11 @@ def snapshot_kind(keyless: bool, declared_keys: bool, history: bool) -> Snapshot
 
 
 def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) -> tuple[str, str] | None:
-    """Why the table can't be filled by a snapshot, and what to do about it; None if it can."""
+    """Why the table can't be filled by a snapshot, and what to do about it; None if it can.
+
+    Raises:
+        BridgeError: Kafka does not say which topics it has.
+    """
     again = f"then `cdc-bridge resync CONFIG {name}`"
     if len(table.sources) > 1:
         return (
@@ -130,6 +139,14 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
             "without notifications nobody can tell when its snapshot is complete, or that it never came",
             f"set source.notifications_topic (the connector's notification.sink.topic.name), restart, {again}",
         )
+    missing = debezium.missing()
+    if missing:
+        named = ", ".join(f"{topic} ({key})" for key, topic in missing.items())
+        return (
+            f"Kafka has no topic {named}, so its snapshot could not be asked for, or nobody would hear of its end",
+            f"create the topic, or correct {' and '.join(missing)} and restart; or let the bridge's user describe it; "
+            f"{again}",
+        )
     if keyless and feeding_partitions(table) > 1:
         return (
             "it has no key and several partitions feed it, so the rows of a snapshot cannot be told from what came "
@@ -140,8 +157,13 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
 
 
 def topic_suffix(table: TableState) -> str:
-    """How Debezium ends the name of the table's topic; characters that topics can't hold become underscores."""
-    database, schema, name = table.source
+    """How Debezium ends the name of the table's topic."""
+    return source_suffix(table.source)
+
+
+def source_suffix(source: Source) -> str:
+    """How Debezium ends the name of a source table's topic; characters that topics can't hold become underscores."""
+    database, schema, name = source
     return "".join(f".{_NOT_IN_TOPICS.sub('_', part)}" for part in (schema or database, name))
 
 
@@ -227,13 +249,13 @@ def concerns_table(one: Notification, signal: str, collection: str) -> bool:
     return _concerns(one, signal, collection, "data_collections") or _concerns(one, "", collection, _SCANNED)
 
 
-def is_scan_of(one: Notification, collection: str) -> bool:
-    """Whether the scan that a notification tells of was this table's.
+def is_scan_of(one: Notification, collection: str, detail: str = _SCANNED) -> bool:
+    """Whether the scan that a notification tells of is this table's.
 
     Args:
-        collection: see :meth:`Debezium.collection_of`.
+        collection: see :meth:`Debezium.collection_of`; detail: which one names the table.
     """
-    return _concerns(one, "", collection, _SCANNED)
+    return _concerns(one, "", collection, detail)
 
 
 def _about(told: Sequence[Notification], signal: str, kind: SnapshotKind) -> Sequence[Notification]:
@@ -267,7 +289,7 @@ def _concerns(one: Notification, signal: str, collection: str, where: str) -> bo
     # Some connectors put the database before the schema in the names that they tell. What may repeat is possessive, so
     # that a text of any length is looked through once.
     told = one.details.get(where, "")
-    if where == _SCANNED:
+    if where != "data_collections":
         return re.fullmatch(rf"\s*+(?:[^.]*+\.)?(?:{collection})\s*+", told) is not None
     # A list, whose names may have commas of their own.
     return re.search(rf"(?:^|,)\s*+(?:[^.,]*+\.)?(?:{collection})\s*+(?:,|$)", told) is not None

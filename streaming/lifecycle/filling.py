@@ -1,4 +1,4 @@
-"""Whether the snapshot that is to fill a rebuilt table may begin, is complete, has failed, or was forgotten."""
+"""Whether the snapshot that is to fill a rebuilt table may begin, is complete, has failed, or has to be asked anew."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from connectors.debezium.schema import SourceTable
 from connectors.kafka.signals import Notification, SnapshotKind
 from connectors.landing_zone.ledger.state import LedgerState, Rebuild, RebuildKind, TableState, TableStatus
 from streaming.lifecycle.connector_runs import ToldSnapshots, snapshot_under_way
+from streaming.lifecycle.cut_short import MOST_ASKED, WHERE_READ_ONLY, CutShort, cut_short
 from streaming.lifecycle.debezium import Debezium, snapshot_complete, snapshot_failure, snapshot_kind
 from streaming.lifecycle.forgotten_signals import ForgottenSignals
 from streaming.plan import JobOptions
@@ -36,12 +37,14 @@ class Filling:
         self._held_up: dict[str, float] = {}
         self._complete: dict[str, Mapping[str, Mapping[int, int]]] = {}
         self._signals = ForgottenSignals(clock)
-        self._forgotten: set[str] = set()
+        self._unanswered: dict[str, str] = {}
+        self._cut_short: dict[str, int] = {}
 
     def forget(self, name: str) -> None:
         """The table is to be filled anew, or not at all."""
         self._complete.pop(name, None)
-        self._forgotten.discard(name)
+        self._unanswered.pop(name, None)
+        self._cut_short.pop(name, None)
         self._signals.forget(name)
 
     def kind(self, table: TableState, rebuild: Rebuild) -> SnapshotKind:
@@ -89,17 +92,21 @@ class Filling:
         self._listened[name] = self._clock()
         told = notifications(rebuild.heard)
         complete, failure = self._ended(table, rebuild, told)
-        if complete and failure is None:
-            self._complete[name] = self._debezium.ends_of(table)
+        if complete and failure is None and (short := self._ended_early(table, rebuild, told)):
+            asked = self._cut_short[name] = self._cut_short.get(name, 0) + 1
+            if asked == MOST_ASKED:
+                return f"{short}; so it was {asked} times, {WHERE_READ_ONLY}"
+            self._unanswered[name] = str(short)
+        elif complete and failure is None:
+            ends = self._debezium.ends_of(table)
+            self._complete[name] = {topic: each for topic, each in ends.items() if self._debezium.subscribed(topic)}
         elif failure is None and self._is_forgotten(name, table, rebuild, told):
-            self._forgotten.add(name)
+            self._unanswered[name] = "Debezium tells nothing of the snapshot that is to fill it"
         return failure
 
-    def forgotten(self, name: str) -> bool:
-        """Whether the signal has to be sent once more; asked once for each :meth:`listen`."""
-        found = name in self._forgotten
-        self._forgotten.discard(name)
-        return found
+    def unanswered(self, name: str) -> str | None:
+        """Why the signal has to be sent once more, if it has to; asked once for each :meth:`listen`."""
+        return self._unanswered.pop(name, None)
 
     def landed(self, name: str, state: LedgerState) -> bool:
         """Whether the snapshot was seen to be complete, and the ledger has passed Kafka's ends of that moment."""
@@ -129,6 +136,12 @@ class Filling:
         if not debezium.forgets or prefix is None or self.kind(table, rebuild) is not SnapshotKind.INCREMENTAL:
             return False
         return self._signals.forgotten(name, told, rebuild.signal, debezium.collection_of(table, rebuild), prefix)
+
+    def _ended_early(self, table: TableState, rebuild: Rebuild, told: Sequence[Notification]) -> CutShort | None:
+        """How far an incremental snapshot came that ended before its table, as none asked for in the log does."""
+        if not self._debezium.forgets or self.kind(table, rebuild) is not SnapshotKind.INCREMENTAL:
+            return None
+        return cut_short(told, self._debezium.collection_of(table, rebuild))
 
     def _ended(self, table: TableState, rebuild: Rebuild, told: Sequence[Notification]) -> tuple[bool, str | None]:
         """Whether the snapshot is complete, and why it failed if it has."""

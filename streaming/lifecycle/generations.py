@@ -72,7 +72,13 @@ def without_key(table: TableState, options: TableOptions) -> bool:
 
 
 def deleting(
-    table: TableState, kind: RebuildKind, reason: str, topics: Mapping[str, TopicOffsets], *, keyless: bool
+    table: TableState,
+    kind: RebuildKind,
+    reason: str,
+    topics: Mapping[str, TopicOffsets],
+    *,
+    keyless: bool,
+    staged: str = "",
 ) -> TableState:
     """The table whose folder is to be removed; its events are counted and passed over meanwhile.
 
@@ -80,6 +86,7 @@ def deleting(
         reason: what asked for the rebuild.
         keyless: :func:`without_key`.
         topics: the ledger's offsets.
+        staged: path of the table's pending file, which is given up.
     """
     resume = resume_of(table, topics)
     topic, partition, offset = first_place(resume)
@@ -103,13 +110,13 @@ def deleting(
         status=TableStatus.DELETING,
         truncated=truncated,
         parked=parked,
-        rebuild=Rebuild(kind=kind, reason=reason, connector=connector, keyless=keyless),
+        rebuild=Rebuild(kind=kind, reason=reason, connector=connector, keyless=keyless, staged=staged),
     )
 
 
 def deleted(table: TableState, rebuild: Rebuild, now_ms: int) -> TableState:
     """The table whose folder was found to be gone."""
-    return replace(table, rebuild=replace(rebuild, deleted_ms=max(now_ms, 1)))
+    return replace(table, rebuild=replace(rebuild, deleted_ms=max(now_ms, 1), staged=""))
 
 
 def cleared(

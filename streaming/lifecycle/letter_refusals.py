@@ -10,6 +10,7 @@ from streaming.dead_letters.coordinates import Coordinates
 from streaming.landing.shaping.refusals import UNAVAILABLE_VALUE
 from streaming.lifecycle.generations import AT_REST
 from streaming.lifecycle.later_events import UNREADABLE, Found
+from streaming.task.bad_records import MORE_TABLES, TOO_MANY_TABLES
 
 LANDED_ALREADY = Part(accepted=True, message="it was replayed before; nothing was landed again")
 
@@ -96,7 +97,13 @@ def would_park(name: str, parked: Parked) -> Part:
 
 
 def left_out_again(bad: BadRecord) -> Part:
-    """The table's policies leave the event out as they did before."""
+    """The table's policies, or the number of tables, leave the event out as they did before."""
+    if bad.reason == TOO_MANY_TABLES:
+        return Part(
+            accepted=False,
+            message=f"it would be left out again ({bad.reason}): {bad.detail}",
+            remedy=f"{MORE_TABLES}, restart the bridge and replay the letter then",
+        )
     option = "on_unavailable" if bad.reason == UNAVAILABLE_VALUE else "on_cast_failure"
     return Part(
         accepted=False,

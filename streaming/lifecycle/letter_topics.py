@@ -12,8 +12,7 @@ from connectors.kafka.dead_letters import DeadLetter, DeadLetterConfig, read_dea
 from connectors.kafka.raw import read_records
 from connectors.kafka.registry import Registry
 from connectors.kafka.time_offsets import offsets_at
-from connectors.kafka.topics import Admin, TopicDescription
-from streaming.lifecycle.outside import existing_topics
+from connectors.kafka.topics import Admin, TopicDescription, existing_topics
 from streaming.plan import JobOptions
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from connectors.kafka.topics import Admin, TopicDescription, describe_present
 from connectors.landing_zone.ledger.state import PlannedTopic
 from streaming.driver.action import spark_action
 from streaming.driver.batch import DecodeAndLand
@@ -20,7 +20,9 @@ from streaming.task.results import Results
 Ranges = Mapping[str, PlannedTopic]
 """``[start, end)`` per topic and partition, with Kafka's id of each topic."""
 
-_OF_STREAMS = ("subscribe", "subscribePattern", "maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
+GONE_SECONDS = 5.0
+"""How long a topic has to be missing until it is taken to be gone."""
+_AGAIN_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -29,49 +31,65 @@ class Outside:
 
     Attributes:
         topics: describes those of the topics that exist, by name.
+        subscribed: names of the topics that the bridge reads.
+        wanted: whether the settings have a topic of this name read, be it there or not; names: those that they name one
+            by one.
         read: how a plan over these ranges is carried out, beside the stream.
     """
 
     topics: Callable[[Sequence[str]], Mapping[str, TopicDescription]]
+    subscribed: Callable[[], Collection[str]]
+    wanted: Callable[[str], bool]
+    names: Collection[str]
     read: Callable[[Ranges], DecodeAndLand]
 
 
-def existing_topics(admin: Admin, names: Sequence[str]) -> dict[str, TopicDescription]:
-    """The description of each topic that exists; raises as :func:`connectors.kafka.topics.describe_topics`."""
-    return describe_topics(admin, re.compile("|".join(map(re.escape, names)))) if names else {}
-
-
-def spark_reader(spark: SparkSession, source_options: Mapping[str, str]) -> Callable[[Ranges], DecodeAndLand]:
-    """Reads ranges with a Spark batch job that decodes and lands as a micro-batch does.
+def topics_to_read(
+    admin: Admin,
+    wanted: Sequence[str] | re.Pattern[str],
+    known: Callable[[], Collection[str]],
+    gone: set[str] | None = None,
+) -> dict[str, TopicDescription]:
+    """The subscribed topics. One that is named and was deleted is not there: it stops its tables, and no other.
 
     Args:
-        source_options: those of the streaming query's source.
+        known: the topics that the ledger knows; asked only if one is missing.
+        gone: named topics that were found to be gone before, and are now. Another one is asked about for
+            :data:`GONE_SECONDS`: a broker that has just started, or loads its ACLs, shows fewer topics for a moment.
+            None asks once.
+
+    Raises:
+        TopicNotFoundError: a name that nothing was ever read of, or none that the ledger knows is there.
+        BridgeError: as :func:`connectors.kafka.topics.describe_topics`, and what ``known`` raises.
     """
-    options = {name: value for name, value in source_options.items() if name not in _OF_STREAMS}
+    names = set() if isinstance(wanted, re.Pattern) else set(wanted)
+    deadline = time.monotonic() + GONE_SECONDS
+    while True:
+        present, error = describe_present(admin, wanted)
+        missing = names.difference(present)
+        if error is not None:
+            read = set(known())
+            if read.isdisjoint(present) or not read.issuperset(missing):
+                raise error
+        if gone is None or missing <= gone or time.monotonic() >= deadline:
+            break
+        time.sleep(_AGAIN_SECONDS)
+    if gone is not None:
+        gone.clear()
+        gone.update(missing)
+    return present
+
+
+def spark_reader(spark: SparkSession) -> Callable[[Ranges], DecodeAndLand]:
+    """Reads ranges with a Spark job that decodes and lands as a micro-batch does."""
 
     def read(ranges: Ranges) -> DecodeAndLand:
+        del ranges  # They are those of the plan.
+
         def land(plan: BatchPlan) -> Results:
             with spark_errors():
-                frame = spark.read.format("kafka").options(**options, **_bounds(ranges)).load()
-                return spark_action(frame)(plan)
+                return spark_action(spark)(plan)
 
         return land
 
     return read
-
-
-def _bounds(ranges: Ranges) -> dict[str, str]:
-    """Spark's options for a batch that reads exactly these ranges."""
-    chosen = {
-        topic: {str(partition): span for partition, span in planned.partitions.items()}
-        for topic, planned in ranges.items()
-    }
-    return {
-        "assign": json.dumps({topic: [int(partition) for partition in spans] for topic, spans in chosen.items()}),
-        "startingOffsets": json.dumps(
-            {topic: {partition: start for partition, (start, _) in spans.items()} for topic, spans in chosen.items()}
-        ),
-        "endingOffsets": json.dumps(
-            {topic: {partition: end for partition, (_, end) in spans.items()} for topic, spans in chosen.items()}
-        ),
-    }

@@ -27,6 +27,13 @@ from streaming.lifecycle.catching_up import offsets_behind, ranges_to_land, requ
 from streaming.lifecycle.generations import DROPPED
 from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.stopping import StopReason
+from streaming.lifecycle.unread_topics import (
+    missed_topics,
+    not_among,
+    read_by_settings,
+    unread_refusal,
+    unread_topics,
+)
 from streaming.plan import JobOptions
 from streaming.wording import count_text
 
@@ -123,7 +130,16 @@ class Resume:
         if refusal is not None:
             return refusal
         asked = table.parked.rebuild or table.parked.postponed
-        if asked is not None and settings_ask(table.parked.reason, self._job.options_for(SourceTable(*table.source))):
+        if not settings_ask(table.parked.reason, self._job.options_for(SourceTable(*table.source))):
+            asked = None
+        to_drop = asked is not None and table.parked.reason == DROPPED
+        state, outside = ledger.state, self._outside
+        subscription, there = read_by_settings(state, outside.subscribed(), outside.wanted, outside.names)
+        unread = missed_topics(name, state.tables, subscription) or unread_topics(name, state.tables, there)
+        if unread and not to_drop:
+            why, remedy = unread_refusal(unread, f"`cdc-bridge resume CONFIG {name}`")
+            return refused(request, f"{name} cannot go on: {why}", remedy)
+        if asked is not None:
             return self._rebuilt(request, table, table.parked, asked)
         ranges = ranges_to_land(table, ledger.state)
         require_records(ranges, self._outside.topics(sorted(ranges)), name)
@@ -131,7 +147,8 @@ class Resume:
         if damage is not None:
             return refused(request, f"its folder is not as the ledger left it: {damage.message}", damage.remedy)
         going_on = replace(table.parked, rebuild=None, postponed=None)
-        catching_up = replace(table, status=TableStatus.CATCHING_UP, parked=going_on)
+        left_out = not_among(table, subscription)
+        catching_up = replace(table, status=TableStatus.CATCHING_UP, parked=going_on, left_out=left_out)
         behind = offsets_behind(table, ledger.state)
         state = ledger.commit(Draft(tables={name: catching_up}, handled=(request.id,)))
         return accepted(request, f"{name} catches up: {count_text(behind, 'offset')} to read", state.version)

@@ -29,6 +29,7 @@ from connectors.landing_zone.ledger.state import LedgerState, Rebuild, RebuildKi
 from connectors.landing_zone.removal import remove_folder, require_no_folder
 from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.connector_runs import ToldSnapshots
+from streaming.lifecycle.cut_short import WHERE_READ_ONLY
 from streaming.lifecycle.debezium import NO_PRIMARY_KEY, Debezium, refusal
 from streaming.lifecycle.filling import Filling
 from streaming.lifecycle.generations import (
@@ -44,6 +45,7 @@ from streaming.lifecycle.generations import (
     without_key,
 )
 from streaming.lifecycle.stopping import StopReason, stop_table
+from streaming.lifecycle.unread_topics import left_out_now, parked_left_out, unread_or_gone, unread_refusal
 from streaming.plan import JobOptions
 from streaming.policies import OnDrop
 from streaming.renamed import renamed_to
@@ -60,6 +62,7 @@ class Rebuilding:
 
     Args:
         release_wait: seconds from the removal of the folder until the replicator has dropped the table.
+        once: this process ends when nothing can be done now, so it may not live for that long.
         told: what the connector tells of initial snapshots, where others look at it, too.
         now_ms: the wall clock; clock: seconds that never go back.
     """
@@ -71,17 +74,22 @@ class Rebuilding:
         debezium: Debezium,
         release_wait: float,
         *,
+        once: bool = False,
         told: ToldSnapshots | None = None,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         clock: Callable[[], float] = time.monotonic,
+        seen_gone: dict[tuple[str, int], float] | None = None,
     ) -> None:
         self._opened = opened
         self._job = job
         self._debezium = debezium
-        self._release_ms = release_wait * 1000
+        self._release_wait = release_wait
+        self._once = once
         self._told = ToldSnapshots(debezium) if told is None else told
         self._filling = Filling(job, debezium, clock=clock)
         self._now_ms = now_ms
+        self._clock = clock
+        self._seen_gone = {} if seen_gone is None else seen_gone
         self._waiting: set[str] = set()
         self._unsent: set[str] = set()
 
@@ -123,22 +131,35 @@ class Rebuilding:
         """
         ledger = self._opened.ledger
         table = ledger.state.tables[name]
-        after = deleting(table, kind, reason, ledger.state.topics, keyless=self._keyless(table))
+        pending = ledger.state.pending.get(name)
+        # A rebuild that begins anew before it could delete the file has it still to do.
+        staged = pending.staged if pending is not None else "" if table.rebuild is None else table.rebuild.staged
+        after = deleting(table, kind, reason, ledger.state.topics, keyless=self._keyless(table), staged=staged)
         if kind is RebuildKind.SNAPSHOT:
             self._debezium.ends_of(after)
-        dropped = (name,) if name in ledger.state.pending else ()
+        dropped = () if pending is None else (name,)
         state = ledger.commit(Draft(tables={name: after}, dropped=dropped, handled=handled))
         pass_failpoint(Failpoint.REBUILD_BEGUN)
         self._filling.forget(name)
         return state
 
     def refusal(self, name: str, table: TableState) -> tuple[str, str] | None:
-        """Why the table can't be filled by a snapshot, and what to do; None if it can."""
-        return refusal(self._debezium, name, table, keyless=self._keyless(table))
+        """Why the table can't be filled by a snapshot, and what to do; None if it can.
+
+        Raises:
+            BridgeError: Kafka does not say which topics it has.
+        """
+        return self._refusal(name, table, keyless=self._keyless(table))
 
     def may_be_snapshotted(self, table: TableState) -> bool:
         """Whether a table without key may still get rows of the blocking snapshot that was asked for to fill it."""
         return self._filling.may_bring_rows(table)
+
+    def _refusal(self, name: str, table: TableState, *, keyless: bool) -> tuple[str, str] | None:
+        debezium = self._debezium
+        if unread := unread_or_gone(name, self._opened.ledger.state, debezium.topics(), debezium.subscribed):
+            return unread_refusal(unread, f"`cdc-bridge resync CONFIG {name}`")
+        return refusal(debezium, name, table, keyless=keyless)
 
     def _keyless(self, table: TableState) -> bool:
         return without_key(table, self._job.options_for(SourceTable(*table.source)))
@@ -166,30 +187,40 @@ class Rebuilding:
         if self._filling.held_up(name, table, rebuild, self._told):
             return False
         if not rebuild.deleted_ms:
-            remove_folder(zone, name, table.folder, table.sequence, ledger.check_fence)
+            if rebuild.staged:
+                # A driver that sleeps with it in hand would give it its number among those of the next generation.
+                zone.delete(rebuild.staged)
+            remove_folder(zone, name, table.folder, ledger.check_fence)
             pass_failpoint(Failpoint.REBUILD_DELETED)
             ledger.commit(Draft(tables={name: deleted(table, rebuild, self._now_ms())}))
             return True
         require_no_folder(zone, name, table.folder)
-        passed = max(self._now_ms(), 1) - rebuild.deleted_ms
-        if passed < 0:
+        if self._once and max(self._now_ms(), 1) < rebuild.deleted_ms:
             # The clock has gone back: nobody knows how long ago the folder was removed, so the wait begins anew.
             ledger.commit(Draft(tables={name: deleted(table, rebuild, self._now_ms())}))
             return True
-        if passed < self._release_ms:
+        if self._waited(name, rebuild) < self._release_wait:
             return False
         pass_failpoint(Failpoint.REBUILD_RELEASED)
         match rebuild.kind:
             case RebuildKind.KAFKA:
                 if table.parked is not None:
-                    ledger.commit(Draft(tables={name: from_kafka(table, rebuild, table.parked)}))
+                    begun = from_kafka(table, rebuild, table.parked)
+                    debezium = self._debezium
+                    if left_out := left_out_now(name, ledger.state, debezium.topics(), debezium.subscribed):
+                        begun = parked_left_out(name, begun, left_out, ledger.state)
+                    ledger.commit(Draft(tables={name: begun}))
             case RebuildKind.SNAPSHOT:
                 debezium = self._debezium
-                ends = debezium.ends_of(table)
+                try:
+                    ends = debezium.ends_of(table)
+                    # A snapshot whose start is told from now on has all of its rows behind these ends.
+                    heard = {} if debezium.heard is None else debezium.heard()
+                    self._told.look()
+                except Terminal as error:
+                    self._not_asked(name, error)
+                    return True
                 starts = {topic: dict(partitions) for topic, partitions in ends.items()}
-                # A snapshot whose start is told from now on has all of its rows behind these ends.
-                heard = {} if debezium.heard is None else debezium.heard()
-                self._told.look()
                 runs = (run for each in ledger.state.tables.values() for run in each.streamed_runs)
                 after = cleared(table, rebuild, starts, heard, self._told.latest_ms, runs)
                 ledger.commit(Draft(tables={name: after}))
@@ -198,21 +229,41 @@ class Rebuilding:
         pass_failpoint(Failpoint.REBUILD_CLEARED)
         return True
 
+    def _waited(self, name: str, rebuild: Rebuild) -> float:
+        """Seconds since this process has first seen that the folder is gone, by a clock that is its own.
+
+        The wall clock of the host that removed it may go before or behind this one's. It counts only where no process
+        lives long enough to wait.
+        """
+        now = self._clock()
+        waited = now - self._seen_gone.setdefault((name, rebuild.deleted_ms), now)
+        return max(waited, (self._now_ms() - rebuild.deleted_ms) / 1000) if self._once else waited
+
     def _ask(self, name: str, table: TableState, rebuild: Rebuild) -> None:
         """Send the signal and note that it was sent; one that was sent before a crash is not sent again."""
-        ledger, debezium = self._opened.ledger, self._debezium
-        refused = refusal(debezium, name, table, keyless=False)
+        ledger = self._opened.ledger
+        refused = self._refusal(name, table, keyless=False)
         if refused is not None:
             message, remedy = refused
             stop_table(ledger, name, SnapshotRefusedError(message, remedy=remedy), StopReason.SNAPSHOT_FAILED)
             return
         signal = self._signal_id(f"{name}/{table.generation}")
         ledger.check_fence()
-        self._send(table, rebuild, signal)
+        try:
+            self._send(table, rebuild, signal)
+        except Terminal as error:
+            self._not_asked(name, error)
+            return
         pass_failpoint(Failpoint.REBUILD_SIGNALLED)
         ledger.commit(Draft(tables={name: filling(table, rebuild, signal)}))
 
-    def _ask_again(self, name: str, table: TableState, rebuild: Rebuild) -> None:
+    def _not_asked(self, name: str, error: Terminal) -> None:
+        """Stop a table that has no rows and no snapshot on its way: only another resync begins it anew."""
+        remedy = f"{error.remedy}; then `cdc-bridge resync CONFIG {name}`"
+        refused = SnapshotRefusedError(error.message, remedy=remedy, **error.facts)
+        stop_table(self._opened.ledger, name, refused, StopReason.SNAPSHOT_FAILED)
+
+    def _ask_again(self, name: str, table: TableState, rebuild: Rebuild, reason: str) -> None:
         """Send a further signal for an incremental snapshot, of which Debezium then tells under the new id.
 
         It is noted first: a driver that dies before it is sent is followed by one that finds it lost.
@@ -221,7 +272,7 @@ class Rebuilding:
         signal = self._signal_id(rebuild.signal)
         anew = replace(rebuild, heard={} if heard is None else dict(heard()), signal=signal)
         ledger.commit(Draft(tables={name: filling(table, anew, signal)}))
-        _log.warning("%s: Debezium tells nothing of the snapshot that is to fill it; it is asked for once more", name)
+        _log.warning("%s: %s; it is asked for once more", name, reason)
         self._unsent.add(name)
         self._send_unsent(name, table, anew)
 
@@ -256,8 +307,8 @@ class Rebuilding:
                     keyless = replace(stopped, rebuild=replace(rebuild, keyless=True, signal=""))
                     self._opened.ledger.commit(Draft(tables={name: keyless}))
             return True
-        if self._filling.forgotten(name):
-            self._ask_again(name, table, rebuild)
+        if reason := self._filling.unanswered(name):
+            self._ask_again(name, table, rebuild, reason)
             return True
         if not self._filling.landed(name, self._opened.ledger.state):
             return False
@@ -289,11 +340,13 @@ def _snapshot_failed(failure: str, name: str, table: TableState) -> SnapshotRefu
     message = f"the snapshot that was to fill the table failed: {failure}"
     resync = f"`cdc-bridge resync CONFIG {name}`"
     remedy = f"read Debezium's log, mend the cause, then {resync}"
+    if failure.endswith(WHERE_READ_ONLY):
+        remedy = f"give the connector a signal table instead of read.only, or wait until nobody writes; then {resync}"
     if renamed := renamed_to(table):
         message += f"; the source has renamed the table to {renamed} meanwhile"
         remedy = (
-            "`cdc-bridge resync CONFIG TABLE` for the table of the new name, whose mirror has only what changed since; "
-            f"once another one of the old name is made, {resync}"
+            "`cdc-bridge resync CONFIG NEW_TABLE` for the table of the new name, whose mirror has only what changed "
+            f"since; once another one of the old name is made, {resync}"
         )
     elif gone_meanwhile(table):
         message += "; the source has dropped the table meanwhile"

@@ -16,7 +16,7 @@ table is being rebuilt or has a file that waits for its number.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -42,12 +42,12 @@ def park_recreated(ledger: Ledger, present: Mapping[str, TopicDescription]) -> N
         present: the topics as Kafka has them now.
 
     Raises:
-        TopicRecreatedError: none of several topics that Kafka has is the one that the ledger knows.
+        TopicRecreatedError: Kafka seems to be another cluster.
         FencedError: another driver owns the zone.
         Transient: the storage failed; nothing or all of it is written.
     """
     state = ledger.state
-    _require_same_cluster(state, present)
+    require_same_cluster(state, present)
     recreated: dict[str, PlannedTopic] = {}
     tables: dict[str, TableState] = {}
     for topic, name in _recreated(state, present):
@@ -62,19 +62,32 @@ def park_recreated(ledger: Ledger, present: Mapping[str, TopicDescription]) -> N
                 _log.error("%s stands still: %s", name, "" if table.parked is None else table.parked.message)
 
 
-def _require_same_cluster(state: LedgerState, present: Mapping[str, TopicDescription]) -> None:
+def require_same_cluster(
+    state: LedgerState, present: Mapping[str, TopicDescription], names: Collection[str] = ()
+) -> None:
+    """Return unless Kafka seems to be another cluster than the one whose offsets the ledger holds.
+
+    One topic alone may well have been made again; where others that the ledger knows are missing as well, it has not.
+
+    Args:
+        present: the topics as Kafka has them now; names: those that the settings name one by one.
+
+    Raises:
+        TopicRecreatedError: none of the topics that Kafka has is the one that the ledger knows.
+    """
     known = {topic: offsets.id for topic, offsets in sorted(state.topics.items()) if topic in present}
-    if len(known) < 2 or any(present[topic].id == recorded for topic, recorded in known.items()):
+    expected = known.keys() | state.topics.keys() & set(names)
+    if not known or len(expected) < 2 or any(present[topic].id == recorded for topic, recorded in known.items()):
         return
     topic, recorded = next(iter(known.items()))
     raise TopicRecreatedError(
-        f"none of the {len(known)} topics that Kafka has is the one whose offsets the ledger holds: this is another "
-        "cluster, or all of them were deleted and created again",
+        f"none of the {len(expected)} topics that the ledger knows is there as the one whose offsets it holds: this is "
+        "another cluster, or all of them were deleted and created again",
         remedy=ANOTHER_CLUSTER_REMEDY,
         topic=topic,
         recorded_id=recorded,
         found_id=present[topic].id,
-        topics=len(known),
+        topics=len(expected),
     )
 
 
@@ -88,7 +101,8 @@ def _recreated(state: LedgerState, present: Mapping[str, TopicDescription]) -> I
         if name is None or name in state.pending:
             continue
         table = state.tables[name]
-        if table.rebuild is None and table.status in _STATUSES:
+        under_way = table.rebuild is not None and table.status is not TableStatus.PARKED
+        if not under_way and table.status in _STATUSES:
             yield topic, name
 
 

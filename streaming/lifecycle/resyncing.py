@@ -14,6 +14,7 @@ from streaming.lifecycle.generations import UNDER_WAY
 from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.pausing import unknown_table
 from streaming.lifecycle.rebuilding import Rebuilding
+from streaming.lifecycle.unread_topics import unread_or_gone, unread_refusal
 from streaming.plan import JobOptions
 
 RESTART = "restart"
@@ -85,6 +86,10 @@ class Resync:
                 f"the settings that the driver runs with exclude {name}",
                 "include the table again (tables.include, tables.exclude), restart the bridge, and resync it then",
             )
+        outside = self._outside
+        if unread := unread_or_gone(name, self._opened.ledger.state, outside.subscribed(), outside.wanted):
+            why, remedy = unread_refusal(unread, f"`cdc-bridge resync CONFIG {name}`")
+            return refused(request, f"{name} cannot be rebuilt: {why}", remedy)
         return None
 
     def _destructive(self, request: Request, table: TableState) -> Answer | None:

@@ -65,8 +65,8 @@ def _losses(
             continue
         lost = {
             partition: (offset, earliest)
-            for partition, offset in sorted(recorded.partitions.items())
-            if (earliest := found.partitions.get(partition, (0, 0))[0]) > offset
+            for partition, (earliest, _) in sorted(found.partitions.items())
+            if earliest > (offset := recorded.next_offset(partition))
         }
         name = only_table(state, topic)
         if lost and name is not None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import msgspec
 import pyarrow as pa
 
+from connectors.debezium.events import RawRecords
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import TableState
@@ -102,13 +103,13 @@ def land_beside(
     )
 
 
-def land_records(plan: BatchPlan, batches: Iterable[pa.RecordBatch], worker: Worker) -> Results:
+def land_records(plan: BatchPlan, records: Iterable[RawRecords], worker: Worker) -> Results:
     """Carry out a plan in this process, for few records.
 
     Args:
-        batches: columns :data:`streaming.task.runs.SOURCE_COLUMNS`; each partition contiguous and in offset order.
+        records: of the plan's ranges and nothing else; of each partition together and in offset order.
     """
-    rows = list(decode_and_land(batches, plan, worker))
+    rows = list(decode_and_land(records, plan, worker))
     if any(topic.merges for topic in plan.topics.values()):
         sorted_rows = pa.Table.from_batches(rows, RESULT_SCHEMA).sort_by(
             [("table", "ascending"), ("sort_key", "ascending")]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from connectors.kafka.signals import SnapshotSignal, notification_ends, notifications_since, send_signal
-from connectors.kafka.topics import Admin, describe_topics
+from connectors.kafka.signals import (
+    NOTIFICATIONS_SETTING,
+    SIGNALS_SETTING,
+    SnapshotSignal,
+    notification_ends,
+    notifications_since,
+    send_signal,
+)
+from connectors.kafka.topics import Admin
 from connectors.kafka.watermarks import high_watermarks
 from connectors.source_database.database import SourceDatabase
 from connectors.source_database.signal_table import insert_signal
-from streaming.kafka_options import kafka_config, subscription
+from streaming.kafka_options import is_subscribed, kafka_config
 from streaming.lifecycle.debezium import Debezium
 from streaming.settings import BridgeSettings
 from streaming.source_options import database_location
@@ -26,8 +33,16 @@ def debezium_of(settings: BridgeSettings, admin: Admin) -> Debezium:
     config = kafka_config(settings)
     told = settings.source.notifications_topic
 
+    signals = settings.source.signals
+    asked = {SIGNALS_SETTING: None if signals is None else signals.topic, NOTIFICATIONS_SETTING: told}
+    subscribed = is_subscribed(settings)
+
     def topics() -> Sequence[str]:
-        return list(describe_topics(admin, subscription(settings)))
+        return list(filter(subscribed, admin.topic_names()))
+
+    def missing() -> Mapping[str, str]:
+        present = set(admin.topic_names())
+        return {key: topic for key, topic in asked.items() if topic is not None and topic not in present}
 
     return Debezium(
         connector=settings.connector,
@@ -37,7 +52,9 @@ def debezium_of(settings: BridgeSettings, admin: Admin) -> Debezium:
         heard=None if told is None else lambda: notification_ends(config, told),
         notifications=None if told is None else lambda heard: notifications_since(config, told, heard),
         topics=topics,
-        forgets=settings.source.signals is not None and settings.source.signals.topic is not None,
+        forgets=asked[SIGNALS_SETTING] is not None,
+        subscribed=subscribed,
+        missing=missing,
     )
 
 

@@ -22,6 +22,7 @@ class StopReason(enum.StrEnum):
     FAILED = "failed"
     RETENTION_PASSED = "retention_passed"
     SNAPSHOT_FAILED = "snapshot_failed"
+    TOPIC_GONE = "topic_gone"
     TOPIC_RECREATED = "topic_recreated"
 
 

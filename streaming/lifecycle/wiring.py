@@ -8,12 +8,12 @@ from typing import Protocol
 from pyspark.sql import SparkSession
 
 from connectors.errors import BridgeError
-from connectors.kafka.topics import Admin
+from connectors.kafka.topics import Admin, existing_topics
 from connectors.landing_zone.requests import Action
 from streaming.driver.batch import BatchReport
 from streaming.driver.query import Retries
 from streaming.driver.startup import OpenZone
-from streaming.kafka_options import dead_letter_config, source_options
+from streaming.kafka_options import dead_letter_config
 from streaming.lifecycle.asked_rebuilds import AskedRebuilds
 from streaming.lifecycle.catalog_watch import CatalogWatch, look_into
 from streaming.lifecycle.catching_up import CatchUp
@@ -22,7 +22,7 @@ from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.dead_letter_replay import DeadLetterReplay
 from streaming.lifecycle.empty_snapshots import EmptySnapshots
 from streaming.lifecycle.letter_topics import letter_topics
-from streaming.lifecycle.outside import Outside, existing_topics, spark_reader
+from streaming.lifecycle.outside import Outside, spark_reader
 from streaming.lifecycle.pausing import Pause, Resume
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.lifecycle.resyncing import Resync
@@ -56,24 +56,28 @@ def chores_for(
     Args:
         once: the driver ends when nothing is left to do, so it looks for requests each time and does not wait for long.
     """
+    debezium = debezium_of(settings, admin)
     outside = Outside(
         topics=lambda names: existing_topics(admin, names),
-        read=spark_reader(spark, source_options(settings)),
+        subscribed=debezium.topics,
+        wanted=debezium.subscribed,
+        names=settings.kafka.topics,
+        read=spark_reader(spark),
     )
     pace = Pace(
         interval=0.0 if once else settings.requests.interval.total_seconds(),
         retries=retries,
         gives_up=once,
     )
-
-    debezium = debezium_of(settings, admin)
     catalog = look_into(settings)
+    # Of the process, not of one claim: a query that starts again waits no longer for it.
+    seen_gone: dict[tuple[str, int], float] = {}
     letters = letter_topics(job, dead_letter_config(settings), admin)
 
     def chores(opened: OpenZone) -> Chores:
         snapshots = ToldSnapshots(debezium)
         release_wait = settings.landing_zone.release_wait.total_seconds()
-        rebuilding = Rebuilding(opened, job, debezium, release_wait, told=snapshots)
+        rebuilding = Rebuilding(opened, job, debezium, release_wait, once=once, told=snapshots, seen_gone=seen_gone)
         asked = AskedRebuilds(opened, job, debezium, snapshots, rebuilding, outside)
         emptied = EmptySnapshots(opened, job, debezium, snapshots, rebuilding)
         catch_up = CatchUp(opened, job, outside, settings.trigger.max_offsets, told.on_batch)

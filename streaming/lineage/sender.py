@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from connectors.told import told
 from streaming.wording import count_text
 
 _log = logging.getLogger(__name__)
@@ -95,7 +96,7 @@ class Sender(Generic[_Event]):
         self._lose(1)
         if not self._failing:
             self._failing = True
-            _log.warning("a lineage event could not be sent, the job goes on without: %s", error)
+            _log.warning("a lineage event could not be sent, the job goes on without: %s", told(error))
 
     def _passed(self) -> None:
         if self._failing:

@@ -19,6 +19,7 @@ from streaming.metrics.observed import Observed
 from streaming.metrics.sample import Sample
 from streaming.metrics.samples import combined, samples
 from streaming.metrics.tallies import Tallies
+from streaming.printable import one_line
 
 _log = logging.getLogger(__name__)
 
@@ -111,5 +112,5 @@ def _family(metric: Metric, found: list[Sample]) -> Family:
         case _:
             assert_never(metric.kind)
     for sample in found:
-        family.add_metric(sample.labels, sample.value)
+        family.add_metric([one_line(label) for label in sample.labels], sample.value)
     return family

@@ -76,10 +76,8 @@ def stream_waiting(state: LedgerState, view: KafkaView) -> list[Waiting]:
     """Every subscribed partition, from the ledger's offset on."""
     found = []
     for topic, description in view.topics.items():
-        recorded = state.topics.get(topic)
-        known = {} if recorded is None else recorded.partitions
         for partition, (earliest, end) in description.partitions.items():
-            landed = known.get(partition, earliest)
+            landed = state.next_offset(topic, partition, earliest)
             found.append(Waiting(topic, partition, landed, earliest, end, description.retention_ms))
     return found
 
@@ -92,10 +90,9 @@ def table_waiting(table: TableState, state: LedgerState, view: KafkaView) -> lis
         description = view.topics.get(topic)
         if description is None:
             continue
-        recorded = state.topics.get(topic)
-        known = {**({} if recorded is None else recorded.partitions), **resume.get(topic, {})}
+        stopped = resume.get(topic, {})
         for partition, (earliest, end) in description.partitions.items():
-            landed = known.get(partition, earliest)
+            landed = stopped.get(partition, state.next_offset(topic, partition, earliest))
             found.append(Waiting(topic, partition, landed, earliest, end, description.retention_ms))
     return found
 

@@ -174,9 +174,7 @@ def _behind(topic: str, resume: Mapping[int, int], state: LedgerState, present: 
     found = present.get(topic)
     if found is None:
         return 0
-    recorded = state.topics.get(topic)
-    known = {} if recorded is None else recorded.partitions
     return sum(
-        max(0, end - resume.get(partition, known.get(partition, earliest)))
+        max(0, end - resume.get(partition, state.next_offset(topic, partition, earliest)))
         for partition, (earliest, end) in found.partitions.items()
     )

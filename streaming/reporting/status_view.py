@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from connectors.errors import BridgeError
-from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from connectors.kafka.topics import Admin, TopicDescription, describe_present
 from connectors.landing_zone.ledger.state import LedgerState, TableStatus
 from streaming.checks.patience import patiently
 from streaming.console import error_values
@@ -48,7 +48,7 @@ class Status:
     """A report, and what is beside it.
 
     Attributes:
-        kafka_error: why Kafka's side of it is missing, if it is.
+        kafka_error: why Kafka's side of it is missing, or that of some topics, if it is.
         mirroring: what becomes of the files; None where that is not looked at, or not known.
         fabric_error: why it is not known.
     """
@@ -79,9 +79,11 @@ def read_status(settings: BridgeSettings) -> Status:
     state = head_state(state_storage(settings))
     waiting = unpublished(zone_storage(settings), state)
     present: dict[str, TopicDescription] | None = None
-    failure = None
+    failure: BridgeError | None = None
     try:
-        present = describe_topics(Admin(kafka_config(settings), timeout=KAFKA_SECONDS), subscription(settings))
+        admin = Admin(kafka_config(settings), timeout=KAFKA_SECONDS)
+        found, failure = describe_present(admin, subscription(settings))
+        present = found if found or failure is None else None
     except BridgeError as error:
         failure = error
     mirroring, fabric_failure = None, None

@@ -14,15 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import RawRecords
 from connectors.debezium.wire import SchemaLookup
 from connectors.errors import Terminal
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.raw import HEADERS_TYPE, read_records
+from connectors.kafka.raw import read_records
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LandedFile
 from connectors.landing_zone.storage.local import LocalStorage
@@ -104,25 +101,7 @@ def kafka_reader(config: KafkaConfig, timeout: float) -> ReadRange:
 
 
 def _action(ranges: Ranges, kafka: Kafka, worker: Worker) -> Callable[[BatchPlan], Results]:
-    return lambda plan: land_records(plan, map(_batch, kafka.read(ranges)), worker)
-
-
-def _batch(records: RawRecords) -> pa.RecordBatch:
-    """Records as Spark's Kafka source would hand them on: :data:`streaming.task.runs.SOURCE_COLUMNS`."""
-    count = len(records)
-    headers = pa.nulls(count, HEADERS_TYPE) if records.headers is None else records.headers
-    timestamps = pa.array(np.asarray(records.timestamps) * 1000, pa.timestamp("us", tz="UTC"))
-    return pa.RecordBatch.from_pydict(
-        {
-            "key": records.keys,
-            "value": records.values,
-            "topic": pa.array([records.topic] * count, pa.string()),
-            "partition": pa.array(np.full(count, records.partition, np.int32)),
-            "offset": pa.array(np.asarray(records.offsets), pa.int64()),
-            "timestamp": timestamps,
-            "headers": headers,
-        }
-    )
+    return lambda plan: land_records(plan, kafka.read(ranges), worker)
 
 
 def _rows(file: LandedFile) -> tuple[object, ...]:

@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from connectors.kafka.registry import Registry
-from connectors.kafka.topics import Admin
+from connectors.kafka.topics import Admin, existing_topics
 from connectors.landing_zone.disputed import Copy, Disputed
 from connectors.landing_zone.storage.open import open_storage
 from streaming.job_options import job_options, storage_location
 from streaming.kafka_options import kafka_config
 from streaming.lifecycle.asking import asker, require_table
-from streaming.lifecycle.outside import existing_topics
 from streaming.resolving.decision import Decision, choices, taken_for
 from streaming.resolving.remaking import Kafka, kafka_reader
 from streaming.resolving.resolve import Outcome, Place, Resolved, resolve, stands_for_its_file

@@ -98,7 +98,8 @@ class LandingZone(Section):
     partner: Partner = Partner()
     """What ``_partnerEvents.json`` says."""
     release_wait: Duration = timedelta(minutes=2)
-    """How long a rebuild waits, after it has removed a table's folder, for the replicator to drop the table."""
+    """How long a rebuild waits, after it has removed a table's folder, for the replicator to drop the table. A bridge
+    that is started meanwhile waits anew; `run --once` goes by the host's clock."""
 
     def location_of(self, url: str) -> StorageLocation:
         """A storage that is reached as this one is; for the form of its URL only."""
@@ -170,4 +171,4 @@ class Publish(Section):
     """How committed files become visible."""
 
     threads: int = Field(default=8, ge=1, le=64)
-    """Tables that are published side by side."""
+    """Tables that are published side by side, and files that a task uploads side by side."""

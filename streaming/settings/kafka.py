@@ -106,6 +106,8 @@ class OAuth(Section):
     """Scope to ask for."""
     extensions: dict[str, OptionText] = Field(default={}, examples=[{"logicalCluster": "lkc-1"}])
     """SASL extensions that the broker expects, such as a logical cluster."""
+    ca_file: FilePath | None = Field(default=None, examples=["/etc/cdc-bridge/login-ca.pem"])
+    """PEM file with the certificate authorities of the token endpoint; without it the system's."""
 
     def problems(self) -> Iterator[tuple[KeyPath, str]]:
         yield from secret_twice("client_secret", self.client_secret, self.client_secret_file)
@@ -212,9 +214,10 @@ class Kafka(Section):
     security: Security = Security()
     """Transport security and authentication."""
     client: dict[str, OptionText] = Field(default={}, repr=False, examples=[{"socket.keepalive.enable": "true"}])
-    """Further options of the librdkafka client (side reads, dead letters, checks)."""
-    spark: dict[str, OptionText] = Field(default={}, repr=False, examples=[{"max.poll.records": "5000"}])
-    """Further options of the Java client (the bulk read), without the prefix kafka."""
+    """Further options of the librdkafka client, which reads the records, writes dead letters and answers checks."""
+    spark: dict[str, OptionText] = Field(default={}, repr=False, examples=[{"request.timeout.ms": "60000"}])
+    """Further options of the Java client, without the prefix kafka: it asks for topics and offsets to plan a
+    micro-batch, and reads no record."""
     starting: Starting = Starting.EARLIEST
     """Where a topic starts that the ledger doesn't know yet: at its first record; at the ends, if the ledger knows no
     topic at all; at starting_timestamp; or at starting_offsets."""

@@ -14,6 +14,8 @@ from streaming.settings.secrets import SECRET
 from streaming.settings.section import KeyPath, Section
 
 _MEBIBYTE = 1 << 20
+_ADAPTING_TICK = timedelta(seconds=1)
+_LEAST_ADAPTING = timedelta(seconds=5)
 _SPARKS_MAX_DELAY = timedelta(minutes=15)
 _MASTER = re.compile(r"local|local\[(\*|\d+)\]|local-cluster\[\d+,\d+,\d+\]|spark://.+|k8s://.+|yarn")
 
@@ -38,11 +40,13 @@ class Trigger(Section):
     """When a micro-batch starts and how much it takes."""
 
     interval: Duration = timedelta(seconds=30)
-    """Time between the starts of two micro-batches; 0s starts the next one at once."""
+    """Time between the starts of two micro-batches while fewer than max_offsets records wait; 0s starts the next one at
+    once."""
     max_offsets: int = Field(default=1_000_000, ge=1)
-    """Records that a micro-batch takes at most."""
+    """Records that a micro-batch takes at most. Where as many wait, the next one starts at once, but with an interval
+    below 5s or with min_offsets."""
     min_offsets: int | None = Field(default=None, ge=1, examples=[10_000])
-    """Records that a micro-batch waits for, but not longer than max_delay."""
+    """Records that a micro-batch waits for, from interval to interval, but not longer than max_delay."""
     max_delay: Duration | None = Field(default=None, examples=["5m"])
     """How long a micro-batch waits for min_offsets; 15m without it."""
 
@@ -55,10 +59,25 @@ class Trigger(Section):
             yield ("min_offsets",), f"is more than max_offsets ({self.max_offsets})"
 
     @property
+    def tick(self) -> timedelta:
+        """How often Kafka is asked for new records while none have come."""
+        return _ADAPTING_TICK if self._adapts else self.interval
+
+    @property
+    def rest(self) -> timedelta:
+        """Time between the starts of two micro-batches that Spark is not told of."""
+        return self.interval if self._adapts else timedelta(0)
+
+    @property
     def longest_pause(self) -> timedelta:
         """How long records may wait in Kafka until a query that is well begins a micro-batch."""
         delay = timedelta(0) if self.min_offsets is None else self.max_delay or _SPARKS_MAX_DELAY
-        return self.interval + delay
+        return self.tick + self.rest + delay
+
+    @property
+    def _adapts(self) -> bool:
+        # Spark waits for the end of a trigger's interval also where more is waiting.
+        return self.min_offsets is None and self.interval >= _LEAST_ADAPTING
 
 
 class Spark(Section):
@@ -69,7 +88,8 @@ class Spark(Section):
     driver_memory: Size = Field(default=1 << 30, ge=512 * _MEBIBYTE)
     """Heap of the driver's Java process; Python workers need memory beside it."""
     ui: bool = False
-    """Whether Spark's web interface is served."""
+    """Whether Spark's web interface is served: without a login; on 127.0.0.1, but on a cluster on all of the driver's
+    addresses."""
     conf: dict[str, OptionText] = Field(default={}, repr=False, examples=[{"spark.executor.memory": "2g"}])
     """Further Spark properties; they win over the bridge's own."""
 

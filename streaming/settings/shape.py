@@ -73,7 +73,8 @@ def _long_enough(secret: str | None, file: Path | None) -> str | None:
     if secret is not None and len(secret) < SHORTEST_SECRET:
         raise SettingsError(
             f"The secret in a file {_TOO_SHORT}",
-            remedy="write a longer one into the file; tables that landed with the short one have to be rebuilt",
+            remedy="write a longer one into the file; a table that landed with the short one needs `cdc-bridge resync "
+            "CONFIG TABLE` then",
             file=file,
         )
     return secret

@@ -206,6 +206,8 @@ class Tables(Section):
     """Glob patterns of schema.table or database.schema.table to land; empty takes all."""
     exclude: list[Glob] = Field(default=[], examples=[["public.tmp_*"]])
     """Glob patterns of tables to leave out; wins over include."""
+    most: int = Field(default=1_000, ge=1)
+    """How many tables may land; a mirrored database takes 1,000. A record of one more is bad: it begins no table."""
     naming: Naming = Naming()
     """Names in the mirrored database."""
     on_bad_record: OnBadRecord = OnBadRecord.DEAD_LETTER

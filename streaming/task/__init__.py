@@ -1,1 +1,1 @@
-"""What runs inside an executor's Python worker: decoding the batches that Spark hands over, and merging partitions."""
+"""What runs inside an executor's Python worker: reading and decoding records, and merging partitions."""

@@ -17,8 +17,16 @@ from streaming.landing.shaping.refusals import CAST_FAILURE, UNAVAILABLE_VALUE
 from streaming.policies import OnBadRecord
 from streaming.task.worker import Worker
 
-LEFT_OUT_LATE = frozenset({CAST_FAILURE, UNAVAILABLE_VALUE})
-"""Reasons of events that are left out after they were decoded, when their bytes are gone."""
+TOO_MANY_TABLES = "too many tables"
+"""Reason of an event of a table that would be one more than ``tables.most``."""
+
+MORE_TABLES = (
+    "look who names so many tables, and leave out what nobody mirrors (tables.include, tables.exclude); carry more "
+    "with a second bridge, or raise tables.most"
+)
+
+LEFT_OUT_LATE = frozenset({CAST_FAILURE, UNAVAILABLE_VALUE, TOO_MANY_TABLES})
+"""Reasons of events that are left out after they were decoded."""
 
 
 READ_OVER = 10_000
@@ -87,11 +95,14 @@ def settle_bad_records(bad: list[BadRecord], worker: Worker) -> None:
     job = worker.job
     if job.on_bad_record is OnBadRecord.FAIL or job.dead_letters is None:
         first = bad[0]
+        what, mend = "look at it, and at what is wrong with its values,", "mend the source or the settings"
+        if first.reason == TOO_MANY_TABLES:
+            what, mend = "see which one", MORE_TABLES
         raise BadRecordError(
-            f"a record cannot be decoded ({first.reason}): {first.detail}",
-            remedy=f"look at it with `cdc-bridge explain CONFIG --topic {first.topic} --partition {first.partition} "
-            f"--offset {first.offset}`, mend the source or the settings, or set on_bad_record to dead_letter to set "
-            "such records aside",
+            # Without the detail, which may quote the row: an error stands in logs and on the status page.
+            f"a record {_cannot(first.reason)} ({first.reason})",
+            remedy=f"{what} with `cdc-bridge explain CONFIG --topic {first.topic} --partition {first.partition} "
+            f"--offset {first.offset}`, {mend}, or set on_bad_record to dead_letter to set such records aside",
             topic=first.topic,
             partition=first.partition,
             offset=first.offset,
@@ -101,6 +112,12 @@ def settle_bad_records(bad: list[BadRecord], worker: Worker) -> None:
     for record in with_bytes(bad, job.dead_letters.kafka):
         worker.dead_letters.send(record)
     worker.dead_letters.flush()
+
+
+def _cannot(reason: str) -> str:
+    if reason == TOO_MANY_TABLES:
+        return "would begin a table more than tables.most"
+    return "cannot land" if reason in LEFT_OUT_LATE else "cannot be decoded"
 
 
 def settling(worker: Worker, *, again: bool) -> Callable[[list[BadRecord]], None]:

@@ -59,7 +59,7 @@ def sort_key(rows: OrderedRows, index: int) -> bytes:
     return key
 
 
-def pack(blob: Blob) -> bytes:
+def pack(blob: Blob) -> pa.Buffer:
     """The blob as bytes; all of its rows are of one topic partition."""
     rows = blob.rows
     count = len(rows)
@@ -106,11 +106,10 @@ def pack(blob: Blob) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as stream:
         stream.write_batch(batch)
-    body: bytes = sink.getvalue().to_pybytes()
-    return body
+    return sink.getvalue()
 
 
-def unpack(body: bytes) -> Blob:
+def unpack(body: bytes | pa.Buffer) -> Blob:
     """The other direction of :func:`pack`."""
     batch = pa.ipc.open_stream(body).read_next_batch()
     header = msgspec.json.decode(batch.schema.metadata[_HEADER], type=_BlobHeader)

@@ -1,4 +1,4 @@
-"""Stage 1 of a micro-batch, inside an executor's Python worker: decode whole Arrow batches, land what can be landed.
+"""Stage 1 of a micro-batch, inside an executor's Python worker: read and decode records, land what can be landed.
 
 A topic that only one partition feeds in this batch is ordered by its offsets: its tables land right here. Rows of the
 others leave as sorted runs for stage 2 (:mod:`streaming.task.merge`).
@@ -19,58 +19,84 @@ from connectors.debezium.merge_keys import PositionCarry, merge_keys
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.table_change import TableChange
 from connectors.errors import BridgeError
-from connectors.landing_zone.ledger.state import TableState
+from connectors.kafka.reading.ranges import PartitionRange
+from connectors.landing_zone.ledger.state import KEPT_PASSED_OVER, TableState
 from streaming.landing.carry import partition_carry
 from streaming.landing.generation import SUPERSEDED, Beginning
 from streaming.landing.rows import OrderedRows
 from streaming.landing.steps import Step, Steps
 from streaming.plan import BatchPlan, PartitionResult
-from streaming.sources import in_order, source_of
-from streaming.task.bad_records import settling
+from streaming.sources import Source, in_order, source_of
+from streaming.task.bad_records import TOO_MANY_TABLES, settling
 from streaming.task.blobs import Blob, pack, sort_key
 from streaming.task.guarded import GuardedLander
-from streaming.task.headers_text import with_headers
 from streaming.task.results import blob_row, failure_row, partition_row, table_row
-from streaming.task.runs import partition_runs, trim
+from streaming.task.run_files import RunWriter, run_writer
+from streaming.task.table_room import TableRoom
 from streaming.task.tables import TableDirectory
+from streaming.task.uploads import Uploads
 from streaming.task.worker import Worker, worker_for
 
 
 @dataclass(frozen=True)
-class DecodeAndLand:
-    """The function that Spark calls once per task: ``df.mapInArrow(DecodeAndLand(plan), ...)``.
+class ReadAndLand:
+    """The function that Spark calls once per task: ``session.range(len(shares)).mapInArrow(ReadAndLand(...), ...)``.
 
-    Its columns are those of :data:`streaming.task.headers_text.TEXT_COLUMNS`.
+    Attributes:
+        shares: what each task reads of Kafka, by the number that is its only row.
     """
 
     plan: BatchPlan
+    shares: tuple[tuple[PartitionRange, ...], ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return decode_and_land(with_headers(batches), self.plan, worker_for(self.plan.job))
+        worker = worker_for(self.plan.job)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from decode_and_land(worker.read(self.shares[number]), self.plan, worker)
 
 
-def decode_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:
+def decode_and_land(records: Iterable[RawRecords], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:
     """Decode and land the records of whole topic partitions, one partition after the other.
 
     Args:
-        batches: columns :data:`streaming.task.runs.SOURCE_COLUMNS`; each partition contiguous and in offset order.
+        records: of the plan's ranges and nothing else; of each partition together and in offset order.
 
     Yields:
         rows of :data:`streaming.task.results.RESULT_SCHEMA`; after an error, one failure row and nothing else.
     """
-    directory = TableDirectory(plan)
-    steps = Steps()
+    with Uploads(worker.zone, plan.job.upload_threads) as uploads, run_writer(plan) as runs:
+        yield from _decode_and_land(records, _Task(plan, worker, TableDirectory(plan), uploads, runs, Steps()))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What the partitions of one task have in common."""
+
+    plan: BatchPlan
+    worker: Worker
+    directory: TableDirectory
+    uploads: Uploads
+    runs: RunWriter | None
+    steps: Steps
+
+
+def _decode_and_land(fetched: Iterable[RawRecords], task: _Task) -> Iterator[pa.RecordBatch]:
     partition: _Partition | None = None
     try:
-        for records in steps.measured_each(Step.READ, partition_runs(batches)):
+        for records in task.steps.measured_each(Step.READ, fetched):
             if partition is not None and not partition.continues(records):
-                yield from partition.finish()
+                yield from partition.land()
+                yield partition.report()
                 partition = None
             if partition is None:
-                partition = _Partition(records.topic, records.partition, plan, worker, directory, steps)
+                partition = _Partition(records.topic, records.partition, task)
             yield from partition.add(records)
         if partition is not None:
-            yield from partition.finish()
+            yield from partition.land()
+            with task.steps.measured(Step.STAGE):
+                task.uploads.finish()
+            yield partition.report()
             partition = None
     except BridgeError as error:
         yield failure_row(error)
@@ -87,7 +113,7 @@ class _Counts:
     epochs: int = 0
     superseded: int = 0
     table_changes: list[TableChange] = field(default_factory=list)
-    excluded: set[SourceTable] = field(default_factory=set)
+    passed_over: set[Source] = field(default_factory=set)
     runs: SeenRuns = field(default_factory=dict)
     ops: Counter[int] = field(default_factory=Counter)
     oldest_ms: int = 0
@@ -103,27 +129,23 @@ class _Counts:
 class _Partition:
     """One topic partition's records in one task: its tables' landers, or its runs on their way to a merge."""
 
-    def __init__(
-        self,
-        topic: str,
-        partition: int,
-        plan: BatchPlan,
-        worker: Worker,
-        directory: TableDirectory,
-        steps: Steps,
-    ) -> None:
+    def __init__(self, topic: str, partition: int, task: _Task) -> None:
+        plan, worker = task.plan, task.worker
         self._topic = topic
         self._partition = partition
         self._plan = plan
         self._worker = worker
-        self._steps = steps
-        self._directory = directory
+        self._steps = task.steps
+        self._directory = task.directory
+        self._uploads = task.uploads
+        self._runs = task.runs
         self._merges = plan.topics[topic].merges
-        self._start, self._end = plan.topics[topic].ranges.get(partition, (0, 0))
         self._settle_all = settling(worker, again=plan.only is not None)
         self._landers: dict[str, GuardedLander] = {}
         self._carries: dict[str, PositionCarry] = {}
         self._beginnings: dict[SourceTable, Beginning] = {}
+        self._known = plan.by_source.keys()
+        self._room = TableRoom(plan, task.directory)
         self._counts = _Counts()
 
     def continues(self, records: RawRecords) -> bool:
@@ -131,32 +153,37 @@ class _Partition:
 
     def add(self, records: RawRecords) -> Iterator[pa.RecordBatch]:
         """Decode the next records of this partition; yields runs if its tables are merged elsewhere."""
-        fresh = trim(records, self._start, self._end)
-        if fresh is None:
-            return
         with self._steps.measured(Step.DECODE):
-            decoded = self._worker.decoder.decode(fresh)
-        self._counts.add(fresh)
+            decoded = self._worker.decoder.decode(records, continued=self._counts.records > 0)
+        self._counts.add(records)
         self._counts.skipped.update(decoded.skipped)
         self._counts.table_changes += decoded.table_changes
-        self._counts.excluded |= decoded.excluded
+        if len(self._counts.passed_over) < KEPT_PASSED_OVER:
+            self._counts.passed_over.update(map(source_of, decoded.excluded))
+            self._counts.passed_over -= self._known
         merge_runs(self._counts.runs, decoded.runs)
+        chunks = [chunk for chunk in decoded.chunks if self._plan.only is not None or self._room.has(chunk.table)]
+        if len(chunks) < len(decoded.chunks):
+            decoded.bad += self._refused(records, decoded.chunks, chunks)
         self._settle(decoded.bad)
-        for chunk in decoded.chunks:
+        for chunk in chunks:
             self._counts.ops.update(dict(enumerate(np.bincount(chunk.ops, minlength=len(Op)).tolist())))
             yield from self._place(chunk)
 
-    def finish(self) -> Iterator[pa.RecordBatch]:
-        """Close the landers and report what the records came to."""
+    def land(self) -> Iterator[pa.RecordBatch]:
+        """Close the landers: a row for each table. Their files may still be on their way."""
         for merged, lander in self._landers.items():
             lander.set_carry(self._topic, self._partition, self._carries[merged])
             result = lander.finish()
             self._settle(lander.left_out)
             yield table_row(result)
+
+    def report(self) -> pa.RecordBatch:
+        """What the records came to."""
         skipped = {reason.value: count for reason, count in self._counts.skipped.items()}
         if self._counts.superseded:
             skipped[SUPERSEDED] = self._counts.superseded
-        yield partition_row(
+        return partition_row(
             PartitionResult(
                 topic=self._topic,
                 partition=self._partition,
@@ -165,7 +192,7 @@ class _Partition:
                 bad=dict(sorted(self._counts.bad.items())),
                 epochs=self._counts.epochs,
                 table_changes=tuple(self._counts.table_changes),
-                passed_over=in_order(source_of(table) for table in self._counts.excluded),
+                passed_over=in_order(self._counts.passed_over)[:KEPT_PASSED_OVER],
                 runs=self._counts.runs,
                 ops={Op(op).name.lower(): count for op, count in sorted(self._counts.ops.items()) if count},
                 oldest_ms=self._counts.oldest_ms,
@@ -199,13 +226,24 @@ class _Partition:
         if self._merges:
             with self._steps.measured(Step.ORDER):
                 packed = pack(Blob(rows, self._topic, self._partition, carry))
-            yield blob_row(merged, sort_key(rows, 0), packed)
+                payload = packed.to_pybytes() if self._runs is None else self._runs.put(packed)
+            yield blob_row(merged, sort_key(rows, 0), payload)
             return
         lander = self._landers.get(merged)
         if lander is None:
-            lander = GuardedLander(self._plan, chunk.table, table, state, self._worker.zone, direct=True)
+            lander = GuardedLander(self._plan, chunk.table, table, state, self._uploads, direct=True)
             self._landers[merged] = lander
         lander.add(rows)
+
+    def _refused(self, records: RawRecords, chunks: list[ChangeChunk], kept: list[ChangeChunk]) -> Iterator[BadRecord]:
+        """The events of the chunks that are not kept, as bad records."""
+        placed = {id(chunk) for chunk in kept}
+        for chunk in chunks:
+            if id(chunk) in placed:
+                continue
+            detail = self._room.refusal(chunk.table)
+            for row in np.searchsorted(records.offsets, chunk.offsets).tolist():
+                yield BadRecord.of(records, row, TOO_MANY_TABLES, detail)
 
     def _belonging(self, chunk: ChangeChunk, state: TableState) -> Int64s | None:
         """The events of the table's present generation; None for all. The others count as superseded."""

@@ -20,8 +20,8 @@ from connectors.debezium.merge_keys import PositionCarry
 from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import TableState
-from connectors.landing_zone.storage.protocol import Storage
 from connectors.raised import raised_at
+from streaming.landing.files import Staging
 from streaming.landing.land import TableLander
 from streaming.landing.places import places
 from streaming.landing.rows import OrderedRows
@@ -42,10 +42,10 @@ class GuardedLander:
     """
 
     def __init__(
-        self, plan: BatchPlan, source: SourceTable, table: str, state: TableState, storage: Storage, *, direct: bool
+        self, plan: BatchPlan, source: SourceTable, table: str, state: TableState, staging: Staging, *, direct: bool
     ) -> None:
         self._begin: Callable[[], TableLander] = partial(
-            TableLander, plan, source, table, state, storage, direct=direct
+            TableLander, plan, source, table, state, staging, direct=direct
         )
         self._lander = self._begin()
         self._table = table

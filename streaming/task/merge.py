@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 import pyarrow as pa
 
 from connectors.errors import BridgeError
 from streaming.landing.steps import Step, Steps, added
-from streaming.plan import BatchPlan, ResultKind
+from streaming.plan import BatchPlan, ResultKind, TableResult
 from streaming.task.bad_records import settling
 from streaming.task.blobs import Blob, unpack
 from streaming.task.guarded import GuardedLander
 from streaming.task.merging import merge_runs
 from streaming.task.results import failure_row, table_row
+from streaming.task.run_files import RunReader
 from streaming.task.tables import TableDirectory
+from streaming.task.uploads import Uploads
 from streaming.task.worker import Worker, worker_for
 
 
@@ -36,27 +39,43 @@ class MergeAndLand:
 
 def merge_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:
     """Land every table whose runs are in ``batches`` (rows of :data:`streaming.task.results.RESULT_SCHEMA`, sorted)."""
+    with Uploads(worker.zone, plan.job.upload_threads) as uploads:
+        yield from _merge_and_land(_Rows(batches), plan, worker, uploads)
+
+
+def _merge_and_land(rows: _Rows, plan: BatchPlan, worker: Worker, uploads: Uploads) -> Iterator[pa.RecordBatch]:
     directory = TableDirectory(plan)
-    rows = _Rows(batches)
+    last: TableResult | None = None
     try:
         while (kind := rows.next_kind()) is not None:
             if kind is not ResultKind.BLOB:
                 yield rows.pass_on()
                 continue
-            yield _land_table(rows, plan, worker, directory)
+            if last is not None:
+                yield table_row(last)
+            last = _land_table(rows, plan, worker, directory, uploads)
+        if last is not None:
+            steps = Steps()
+            with steps.measured(Step.STAGE):
+                uploads.finish()
+            yield table_row(msgspec.structs.replace(last, seconds=added(last.seconds, steps.seconds)))
     except BridgeError as error:
         yield failure_row(error)
 
 
-def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDirectory) -> pa.RecordBatch:
+def _land_table(
+    rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDirectory, uploads: Uploads
+) -> TableResult:
     merged = rows.next_table()
+    files = None if plan.runs is None else RunReader(Path(plan.runs))
     steps = Steps()
     lander: GuardedLander | None = None
     ends: dict[tuple[str, int], Blob] = {}
 
     def runs() -> Iterator[Blob]:
         while rows.next_kind() is ResultKind.BLOB and rows.next_table() == merged:
-            blob = unpack(rows.take_payload())
+            payload = rows.take_payload()
+            blob = unpack(payload if files is None else files.get(payload))
             ends[blob.topic, blob.partition] = blob
             yield blob
 
@@ -64,7 +83,7 @@ def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDi
         for ordered in steps.measured_each(Step.ORDER, merge_runs(runs())):
             if lander is None:
                 table, state = directory.find(ordered.table)
-                lander = GuardedLander(plan, ordered.table, table, state, worker.zone, direct=False)
+                lander = GuardedLander(plan, ordered.table, table, state, uploads, direct=False)
             lander.add(ordered)
         if lander is None:
             raise ValueError(f"no rows in the runs of {merged}")
@@ -72,7 +91,7 @@ def _land_table(rows: _Rows, plan: BatchPlan, worker: Worker, directory: TableDi
             lander.set_carry(topic, partition, blob.carry)
         result = lander.finish()
         settling(worker, again=plan.only is not None)(lander.left_out)
-        return table_row(msgspec.structs.replace(result, seconds=added(result.seconds, steps.seconds)))
+        return msgspec.structs.replace(result, seconds=added(result.seconds, steps.seconds))
     except BaseException:
         if lander is not None:
             lander.abandon()

@@ -1,7 +1,10 @@
 """Merging a table's sorted runs from several partitions into apply order.
 
 Runs arrive sorted by the order key of their first row. So once the next run begins at key k, every buffered row below k
-is final: rows leave in order, and only the overlap of the runs is held in memory.
+is final: rows leave in order, and no more than twice the overlap of the runs, and one run, is held in memory.
+
+What was looked through without leaving is not looked through again before as many rows have come: with each run that
+begins, the work would grow with the square of the partitions.
 """
 
 from __future__ import annotations
@@ -24,20 +27,25 @@ def merge_runs(blobs: Iterable[Blob]) -> Iterator[OrderedRows]:
             partition follow each other in offset order.
     """
     waiting: list[OrderedRows] = []
+    held = stayed = 0
     for blob in blobs:
         if not len(blob.rows):
             continue
-        first = sort_key(blob.rows, 0)
-        ready: list[OrderedRows] = []
-        still: list[OrderedRows] = []
-        for rows in waiting:
-            below = _count_below(rows, first)
-            if below:
-                ready.append(rows.slice(0, below))
-            if below < len(rows):
-                still.append(rows.slice(below, len(rows)))
-        yield from _in_order(ready)
-        waiting = [*still, blob.rows]
+        if held >= 2 * stayed:
+            first = sort_key(blob.rows, 0)
+            ready: list[OrderedRows] = []
+            still: list[OrderedRows] = []
+            for rows in waiting:
+                below = _count_below(rows, first)
+                if below:
+                    ready.append(rows.slice(0, below))
+                if below < len(rows):
+                    still.append(rows.slice(below, len(rows)))
+            yield from _in_order(ready)
+            waiting = still
+            held = stayed = sum(map(len, still))
+        waiting.append(blob.rows)
+        held += len(blob.rows)
     yield from _in_order(waiting)
 
 

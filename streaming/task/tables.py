@@ -12,21 +12,31 @@ from streaming.landing.files import column_separator, file_extension
 from streaming.plan import BatchPlan
 from streaming.sources import source_of
 
+_REMEMBERED = 10_000
+"""Source tables that are found at once the second time: records name as many as they like."""
+
 
 class TableDirectory:
     """Finds tables by their source's name: the ledger's first, else by the naming templates."""
 
     def __init__(self, plan: BatchPlan) -> None:
         self._plan = plan
-        self._by_source = plan.by_source()
+        self._by_source = plan.by_source
         self._found: dict[SourceTable, tuple[str, TableState]] = {}
 
     def find(self, source: SourceTable) -> tuple[str, TableState]:
         """The landing zone's name of the table and its state; a new table's state has sequence 0."""
         known = self._found.get(source)
         if known is None:
-            known = self._found[source] = self._look_up(source)
+            known = self._look_up(source)
+            if len(self._found) < _REMEMBERED:
+                self._found[source] = known
         return known
+
+    def is_new(self, source: SourceTable) -> bool:
+        """Whether the ledger knows no table that the source's events land in."""
+        name, state = self.find(source)
+        return source_of(source) not in self._by_source and not (state.sources and name in self._plan.tables)
 
     def merge_name(self, source: SourceTable) -> str:
         """What keeps a table's runs together on their way to a merge, and apart from all others.

@@ -23,7 +23,7 @@ from connectors.landing_zone.ledger.lost_table import FoundTable, Proof
 from connectors.landing_zone.ledger.owner import read_owner
 from connectors.landing_zone.ledger.remains import newest_copy, put_in_place
 from connectors.landing_zone.storage.protocol import Storage
-from connectors.landing_zone.vacuum import vacuum
+from connectors.landing_zone.vacuum import drop_staged, vacuum
 from streaming.settings import BridgeSettings
 from streaming.wording import count_text
 from streaming.zones.reading import THREADS, head_state, require_own, state_storage, zone_storage
@@ -88,6 +88,9 @@ def make_ledger_again(
     require_lost(zone, state, threads=threads)
     owner = read_owner(zone)
     copy = None if owner is None else newest_copy(zone, state, owner.ledger_id)
+    if owner is not None and not look_only:
+        # A rename that a dead driver has sent may still be on its way, and must not be done behind the look.
+        drop_staged(zone, copy)
     with tempfile.TemporaryDirectory(prefix="cdc-bridge-ledger-") as work:
         rebuilt = rebuilt_ledger(zone, copy, work=Path(work), threads=threads)
     if look_only:

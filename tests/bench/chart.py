@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-_WIDTH, _LABELS, _BAR, _GAP, _TOP = 860, 250, 13, 12, 64
-_COLOURS = ("#8a8f98", "#c7772e", "#0f8a7e")
+WIDTH = 860
+"""Of every chart, in its own units."""
+_LABELS, _BAR, _GAP, _TOP = 250, 13, 12, 64
+COLOURS = ("#8a8f98", "#c7772e", "#0f8a7e")
 _FONT = "font-family='system-ui, sans-serif'"
 
 
@@ -34,36 +36,40 @@ def chart(title: str, subtitle: str, groups: Sequence[Group], series: Sequence[s
         series: all of them, which gives each its colour.
     """
     most = max((bar.value for group in groups for bar in group.bars), default=0.0) or 1.0
-    colours = dict(zip(series, _COLOURS, strict=False))
-    room = _WIDTH - _LABELS - 90
+    colours = dict(zip(series, COLOURS, strict=False))
+    room = WIDTH - _LABELS - 90
     parts, y = [], _TOP
     for group in groups:
         height = len(group.bars) * _BAR
-        parts.append(_text(_LABELS - 10, y + height / 2 + 4, group.label, anchor="end"))
+        parts.append(text(_LABELS - 10, y + height / 2 + 4, group.label, anchor="end"))
         for bar in group.bars:
             length = bar.value / most * room
             parts.append(
                 f"<rect x='{_LABELS}' y='{y}' width='{length:.1f}' height='{_BAR - 2}' fill='{colours[bar.series]}'>"
                 f"<title>{escape(group.label)}, {escape(bar.series)}: {bar.value:,.0f}</title></rect>"
             )
-            parts.append(_text(_LABELS + length + 5, y + _BAR - 4, f"{bar.value:,.0f}", size=10))
+            parts.append(text(_LABELS + length + 5, y + _BAR - 4, f"{bar.value:,.0f}", size=10))
             y += _BAR
         y += _GAP
     legend, x = [], _LABELS
     for name in series:
         legend.append(f"<rect x='{x}' y='44' width='10' height='10' fill='{colours[name]}'/>")
-        legend.append(_text(x + 15, 53, name))
+        legend.append(text(x + 15, 53, name))
         x += 15 + 8 * len(name) + 20
+    return document(title, subtitle, y, [*legend, *parts])
+
+
+def document(title: str, subtitle: str, height: float, parts: Sequence[str]) -> str:
+    """An SVG of these parts under a title and a line of small print."""
     return "\n".join(
         [
-            f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {_WIDTH} {y}' role='img'",
+            f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {height}' role='img'",
             f" aria-label='{escape(title)}'>",
             "<style>text{fill:#24292f}.back{fill:#fff}"
             "@media (prefers-color-scheme: dark){text{fill:#d7dce2}.back{fill:#14171c}}</style>",
-            f"<rect class='back' width='{_WIDTH}' height='{y}'/>",
-            _text(12, 22, title, size=15),
-            _text(12, 38, subtitle, size=9),
-            *legend,
+            f"<rect class='back' width='{WIDTH}' height='{height}'/>",
+            text(12, 22, title, size=15),
+            text(12, 38, subtitle, size=9),
             *parts,
             "</svg>",
             "",
@@ -71,5 +77,6 @@ def chart(title: str, subtitle: str, groups: Sequence[Group], series: Sequence[s
     )
 
 
-def _text(x: float, y: float, text: str, *, size: int = 12, anchor: str = "start") -> str:
-    return f"<text x='{x:.1f}' y='{y:.1f}' font-size='{size}' text-anchor='{anchor}' {_FONT}>{escape(text)}</text>"
+def text(x: float, y: float, said: str, *, size: int = 12, anchor: str = "start") -> str:
+    """Words at a place."""
+    return f"<text x='{x:.1f}' y='{y:.1f}' font-size='{size}' text-anchor='{anchor}' {_FONT}>{escape(said)}</text>"

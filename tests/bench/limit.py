@@ -1,8 +1,9 @@
 """The limit: Spark's Kafka source and the transfer to Python workers, which look at every record and keep nothing.
 
-``python -m tests.bench.limit CONFIG RECORDS`` takes the bridge's settings, and so the same session, the same source,
-the same batches and tasks. It reads what no job that lands rows by key in order can do without: key, value, topic,
-partition and offset, and not the headers. Whatever a job does in a worker comes on top of this.
+``python -m tests.bench.limit CONFIG RECORDS`` takes the bridge's settings, and so the same session, the same batches
+and tasks. It reads what no job that lands rows by key in order can do without: key, value, topic, partition and offset,
+and not the headers. Whatever a job does in a worker with records that Spark brings there comes on top of this; the
+bridge's workers read Kafka themselves.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def carry(spark: SparkSession, settings: BridgeSettings, checkpoint: Path) -> Ca
         spark.readStream.format("kafka")
         .options(**source_options(settings))
         .option("startingOffsets", "earliest")
-        .option("includeHeaders", "false")
+        .options(**{"includeHeaders": "false", "kafka.fetch.max.wait.ms": "10", "kafka.max.poll.records": "10000"})
         .load()
         .select(*COLUMNS)
         .writeStream.foreachBatch(batch)

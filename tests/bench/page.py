@@ -20,17 +20,17 @@ NAMES = {Contender.LIMIT: "limit", Contender.OBVIOUS: "obvious job", Contender.B
 _UNKNOWN = "-"
 
 
-def between(page: str, written: str) -> str:
+def between(page: str, written: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
     """The page with what stands between its two marks replaced.
 
     Raises:
         ValueError: the page has no such marks.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = page.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
     if not begin or not end:
-        raise ValueError(f"the page has no {BEGIN} followed by {END}")
-    return f"{before}{BEGIN}\n\n{written.strip()}\n\n{END}{after}"
+        raise ValueError(f"the page has no {marks[0]} followed by {marks[1]}")
+    return f"{before}{begin}\n\n{written.strip()}\n\n{end}{after}"
 
 
 def section(results: Results, chart_path: str, latencies: Mapping[str, Sequence[float]]) -> str:

@@ -26,6 +26,8 @@ _BEFORE = "before."
 _CHUNK_BYTES = 1 << 25
 _SEEN_MICROS = 100_000, 900_000
 _PRICES = 1 << 22
+_FILLER = " as it is"
+"""No four letters of it stand together, so that no number looks like a part of it."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ class Table:
         self.name = topic.rpartition(".")[2]
         self._partitions = workload.partitions
         self._columns = workload.column_list()
+        self._longer = (_FILLER * (workload.longer // len(_FILLER) + 1))[: workload.longer]
         self._slots = slots(workload.traffic)
         self._encoder = Encoder(topic, self._columns, ("id",), workload.encoding, register)
         self._values = [self._template(number, slot) for number, slot in enumerate(self._slots)]
@@ -221,7 +224,7 @@ class Table:
     def _image(self, telling: _Telling, prefix: str, *, whole: bool, active: bool) -> Mapping[str, Value]:
         """A row with telling numbers; of one that is not whole only the key, as PostgreSQL sends it by default."""
         return {
-            column.name: _telling_value(telling, prefix + column.name, column, active=active)
+            column.name: _telling_value(telling, prefix + column.name, column, self._longer, active=active)
             if whole or column.name == "id"
             else None
             for column in self._columns
@@ -243,12 +246,12 @@ class _Telling:
         return number
 
 
-def _telling_value(telling: _Telling, name: str, column: Column, *, active: bool) -> Value:
+def _telling_value(telling: _Telling, name: str, column: Column, longer: str, *, active: bool) -> Value:
     match column.kind:
         case Kind.INT64:
             return telling.ten(name)
         case Kind.TEXT:
-            return f"{telling.ten(name)} as it was written"
+            return f"{telling.ten(name)} as it was written{longer}"
         case Kind.NUMERIC:
             unscaled = telling.number(name, _PRICES + 1_234_567 + 1_111 * len(telling.numbers))
             return Decimal(unscaled).scaleb(-2)

@@ -13,7 +13,7 @@ class Contender(enum.StrEnum):
     """Who is measured side by side."""
 
     LIMIT = "limit"
-    """Kafka source and Arrow transfer alone: what no job in a Python worker can beat."""
+    """Kafka source and Arrow transfer alone: what no job can beat whose records Spark brings to a Python worker."""
     OBVIOUS = "obvious"
     """The PySpark job that comes to mind first, at its best."""
     BRIDGE = "bridge"
@@ -53,6 +53,7 @@ class Workload:
         small, large: records of each table.
         batch: records that a micro-batch takes at most, for every contender.
         obvious_large: the larger size for the obvious job where it would take minutes for ``large``.
+        longer: bytes that each text is longer than it has to be.
         contenders: who runs; there is no Avro in Spark's own jars, so the obvious job cannot read it.
     """
 
@@ -67,6 +68,7 @@ class Workload:
     large: int = 1_800_000
     batch: int = 1_000_000
     obvious_large: int | None = None
+    longer: int = 0
     contenders: tuple[Contender, ...] = tuple(Contender)
 
     def __post_init__(self) -> None:

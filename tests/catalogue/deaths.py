@@ -47,7 +47,7 @@ class FailingStorage(LocalStorage):
     def upload(self, local: Path, path: str) -> None:
         return self._passed("upload", path, lambda: LocalStorage.upload(self, local, path))
 
-    def rename_if_absent(self, source: str, target: str) -> bool:
+    def rename_if_absent(self, source: str, target: str, size: int | None = None) -> bool:
         return self._passed("rename_if_absent", target, lambda: LocalStorage.rename_if_absent(self, source, target))
 
     def _passed(self, method: str, path: str, request: Callable[[], Result]) -> Result:

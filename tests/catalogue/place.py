@@ -26,12 +26,11 @@ from streaming.demo.workload import Record
 from streaming.driver import startup
 from streaming.driver.batch import BatchReport, DecodeAndLand, run_batch
 from streaming.driver.checkpoint import Offsets, Planned
-from streaming.driver.startup import OpenZone, check_topics
+from streaming.driver.opening import claim_and_compare
+from streaming.driver.startup import OpenZone
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.outside import Outside, Ranges
 from streaming.lifecycle.pausing import Resume
-from streaming.lifecycle.recreated_topics import park_recreated
-from streaming.lifecycle.retention import park_behind_retention
 from streaming.plan import JobOptions, TableOptions
 from streaming.task.worker import Worker
 from tests.support.plain_job import Log, local_action
@@ -141,23 +140,9 @@ class Driver:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self.opened: OpenZone = startup.open_zone(
-            place.zone,
-            place.state,
-            place.job,
-            source="shop",
-            writer=f"driver-{next(place.starts)}",
-            host="host",
-            partner=partner_events("PostgreSQL"),
-            threads=1,
-            sleep=no_wait,
-        )
+        self.opened, _ = claim_and_compare(lambda: self._describe(sorted(place.log.partitions)), self._open)
         self.ledger = self.opened.ledger
         self._worker = Worker(place.job, Decoder(place.job.decode, place.schemas), place.zone, place.letters)
-        present = self._describe(sorted(place.log.partitions))
-        park_behind_retention(self.ledger, present)
-        park_recreated(self.ledger, present)
-        check_topics(self.ledger.state, present)
 
     def land(
         self, *, since: Offsets | None = None, until: Offsets | None = None, around: Around = lambda action: action
@@ -165,8 +150,12 @@ class Driver:
         """One micro-batch, as Spark plans it: from where the ledger ends to the ends of the topics by default."""
         recorded = {topic: dict(each.partitions) for topic, each in self.ledger.state.topics.items()}
         planned = Planned(recorded if since is None else since, until or self._place.log.ends())
-        ids = {topic: self._place.log.topic_id(topic) for topic in planned.end if topic in self._place.log.partitions}
-        action = around(local_action(self._place.log, planned, self._worker, arrow_rows=100))
+        log = self._place.log
+
+        def ids() -> dict[str, str]:
+            return {topic: log.topic_id(topic) for topic in planned.end if topic in log.partitions}
+
+        action = around(local_action(self._place.log, self._worker, arrow_rows=100))
         return run_batch(planned, ids, self._place.job, self.ledger, self.opened.publisher, action)
 
     @property
@@ -181,18 +170,26 @@ class Driver:
             while chore(name):
                 pass
 
+    def _open(self) -> OpenZone:
+        place = self._place
+        return startup.open_zone(
+            place.zone,
+            place.state,
+            place.job,
+            source="shop",
+            writer=f"driver-{next(place.starts)}",
+            host="host",
+            partner=partner_events("PostgreSQL"),
+            threads=1,
+            sleep=no_wait,
+        )
+
     def _outside(self) -> Outside:
         def read(ranges: Ranges) -> DecodeAndLand:
-            start, end = (
-                {
-                    topic: {number: span[side] for number, span in each.partitions.items()}
-                    for topic, each in ranges.items()
-                }
-                for side in (0, 1)
-            )
-            return local_action(self._place.log, Planned(start, end), self._worker)
+            return local_action(self._place.log, self._worker)
 
-        return Outside(topics=self._describe, read=read)
+        log = self._place.log
+        return Outside(topics=self._describe, subscribed=log.read, wanted=log.subscribed, names=(), read=read)
 
     def _describe(self, topics: Sequence[str]) -> Mapping[str, Any]:
         return self._place.log.describe(topics)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from connectors.landing_zone.errors import FencedError
 from connectors.landing_zone.storage.local import LocalStorage
+from streaming.driver import startup
 from streaming.driver.batch import DecodeAndLand
 from streaming.plan import BatchPlan
 from streaming.policies import MetadataColumn
@@ -110,6 +115,25 @@ def test_a_crash_leaves_no_gap_in_the_numbers(place: Place, calm: dict[str, byte
     assert [place.ledger.tables[name].sequence for name in ("public.orders", "public.lines")] == [2, 2]
 
 
+def test_a_second_driver_claims_and_goes_on_although_the_first_one_lands_what_comes_while_it_starts(
+    place: Place,
+) -> None:
+    first = place.start()
+
+    def lands() -> None:
+        place.send(ORDERS.create(row(7, "while it started"), 7))
+        first.land()
+
+    fails(place, "put_if_absent", "ledger/", lands, after=False)
+    second = place.start()
+    place.send(ORDERS.create(row(8, "later"), 8))
+    with pytest.raises(FencedError):
+        first.land()
+    second.land()
+    assert place.rows() == [*LANDED, row(7, "while it started"), row(8, "later")]
+    assert place.replayed().rows_per_marker == {"1": 1, "2": 1, "4": 4}, "nothing twice"
+
+
 class TestAnotherConfigurationBetweenAttemptAndReplay:
     def test_what_was_not_committed_lands_by_the_new_one(self, place: Place) -> None:
         die(place, "put_if_absent", batch_of(place), after=False)
@@ -128,36 +152,75 @@ class TestAnotherConfigurationBetweenAttemptAndReplay:
         assert place.rows()[-1] == {"id": 9, "name": "new", "_cdc_kafka_offset": 4}
 
 
+class NewerWriter(pq.ParquetWriter):
+    """A writer of other pages, without dictionaries and with another version of the format in its files."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        other = {"version": "1.0", "data_page_version": "2.0", "use_dictionary": False}
+        super().__init__(*args, **{**options, **other})
+
+
+Upgrade = Callable[[Place], None]
+
+
 class TestAnotherVersionOfALibraryBetweenAttemptAndReplay:
-    """A library that writes the same rows as other bytes: here the compressor, at another level."""
+    """A library that writes the same rows as other bytes."""
+
+    @pytest.fixture(params=["compressor", "writer"])
+    def upgrade(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Upgrade:
+        def upgraded(place: Place) -> None:
+            if request.param == "compressor":
+                place.options = {"compression_level": 19}
+            else:
+                monkeypatch.setattr("connectors.landing_zone.parquet.pq.ParquetWriter", NewerWriter)
+
+        return upgraded
 
     def test_what_was_not_committed_gets_its_number_once_and_by_the_new_one(
-        self, place: Place, calm: dict[str, bytes]
+        self, place: Place, calm: dict[str, bytes], upgrade: Upgrade
     ) -> None:
         die(place, "upload", "_scratchPad/", after=True)
-        place.options = {"compression_level": 19}
+        upgrade(place)
         place.land()
         assert place.files().keys() == calm.keys()
         assert place.files() != calm
         assert (place.rows(), place.rows(OTHER), place.staged()) == (LANDED, LANDED_OTHER, [])
 
     def test_what_was_committed_keeps_the_bytes_that_it_was_bound_to(
-        self, place: Place, calm: dict[str, bytes]
+        self, place: Place, calm: dict[str, bytes], upgrade: Upgrade
     ) -> None:
         start = {topic: dict(each.partitions) for topic, each in place.ledger.topics.items()}
         die(place, "rename_if_absent", f"{FOLDER}/", after=False)
-        place.options = {"compression_level": 19}
+        upgrade(place)
         assert place.start().land(since=start).version is None
         assert (place.files(), place.staged(), place.parked()) == (calm, [], None)
 
 
-def test_a_zombie_that_wakes_up_after_ten_minutes_changes_nothing(place: Place) -> None:
+def wall_clock(monkeypatch: pytest.MonkeyPatch, behind: float = 0.0) -> None:
+    """Let all drivers' clocks be so many seconds behind this machine's, by which files are stamped."""
+    monkeypatch.setattr(startup, "_now_ms", lambda: time.time_ns() // 1_000_000 - int(behind * 1_000))
+
+
+def grow_older(place: Place, seconds: float) -> None:
+    """As if everything in zone and state had been written so much earlier."""
+    for path in place.folder.rglob("*"):
+        written = path.stat().st_mtime - seconds
+        os.utime(path, (written, written))
+
+
+@pytest.mark.parametrize("seconds", [600.0, 3 * 86_400.0], ids=["ten minutes", "three days"])
+def test_a_zombie_that_wakes_up_after_ten_minutes_or_days_changes_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    wall_clock(monkeypatch, behind=seconds)
     zombie = place.start()
 
     def sleeping(action: DecodeAndLand) -> DecodeAndLand:
         def slept(plan: BatchPlan) -> Results:
             results = action(plan)
-            # Its files are staged; meanwhile another driver lands the same batch, and the next one, and cleans up.
+            # Its files are staged; long after, another driver lands the same batch, and the next one, and cleans up.
+            wall_clock(monkeypatch)
+            grow_older(place, seconds)
             place.land()
             place.land(ORDERS.create(row(3), 7))
             return results

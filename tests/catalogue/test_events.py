@@ -18,7 +18,7 @@ from streaming.demo.columns import Column, Kind
 from streaming.demo.encoding import Encoding
 from streaming.demo.workload import Record
 from streaming.policies import OnTypeChange
-from tests.catalogue.place import FOLDER, LINES, ORDERS, OTHER, Place, row
+from tests.catalogue.place import FOLDER, LINES, ORDERS, OTHER, TABLE, Place, row
 from tests.support.records import COLUMNS, Table
 
 UNAVAILABLE = "__debezium_unavailable_value"
@@ -151,6 +151,51 @@ class TestValueThatWasNotSent:
         assert (place.rows(), place.parked()) == ([row(1, "large")], None)
 
 
+def nested(record: Record, schema: dict[str, Any], value: Any, before: Any = None) -> Record:
+    """The record with ``name`` of another type, by its schema, and with these values of it."""
+    event = json.loads(record.value or b"")
+    for image in event["schema"]["fields"]:
+        for column in image.get("fields", ()):
+            if column["field"] == "name":
+                column.update(schema)
+    for image, content in (("before", before), ("after", value)):
+        if event["payload"][image] is not None:
+            event["payload"][image]["name"] = content
+    return replace(record, value=json.dumps(event).encode())
+
+
+TEXT = {"type": "string", "optional": True}
+
+
+class TestNestedValueThatWasNotSent:
+    """Debezium puts the placeholder into the array or map itself, so it is not the column's value."""
+
+    SHAPES = pytest.mark.parametrize(
+        ("schema", "placeholder", "value", "landed"),
+        [
+            ({"type": "array", "items": TEXT}, [UNAVAILABLE], ["a", "b"], '["a","b"]'),
+            ({"type": "map", "keys": TEXT, "values": TEXT}, {UNAVAILABLE: UNAVAILABLE}, {"a": "b"}, '{"a":"b"}'),
+        ],
+        ids=["array", "map"],
+    )
+
+    @SHAPES
+    def test_in_an_array_or_map_parks_the_table_as_the_value_itself_does(
+        self, place: Place, schema: dict[str, Any], placeholder: Any, value: Any, landed: str
+    ) -> None:
+        place.land(
+            nested(ORDERS.create(row(1), 1), schema, value), nested(ORDERS.update(row(2), 2), schema, placeholder)
+        )
+        assert (place.rows(), place.parked()) == ([row(1, landed)], "unavailable_value")
+
+    @SHAPES
+    def test_in_an_array_or_map_is_taken_from_the_other_image(
+        self, place: Place, schema: dict[str, Any], placeholder: Any, value: Any, landed: str
+    ) -> None:
+        place.land(nested(ORDERS.update(row(1), 2, before=row(1)), schema, placeholder, before=value))
+        assert (place.rows(), place.parked()) == ([row(1, landed)], None)
+
+
 class TestSchemas:
     @pytest.mark.parametrize("encoding", [Encoding.AVRO, Encoding.JSON_WITH_SCHEMA])
     def test_versions_that_alternate_in_one_batch_land_in_order(self, tmp_path: Path, encoding: Encoding) -> None:
@@ -232,6 +277,15 @@ class TestOtherMessagesOnADataTopic:
             "skipped.heartbeat": 1,
             "skipped.schema_change": 1,
         }
+
+    def test_a_signal_lands_nothing_although_it_is_a_row_of_a_table(self, place: Place) -> None:
+        text = (Column("id", Kind.TEXT, optional=False), Column("type", Kind.TEXT), Column("data", Kind.TEXT))
+        signals = Table(ORDERS.topic, "debezium_signal", columns=text)
+        signal = signals.create({"id": "ad-hoc-1", "type": "execute-snapshot", "data": "{}"}, 2)
+        place.land(ORDERS.create(row(1), 1), signal, ORDERS.create(row(2), 3))
+        assert (place.rows(), place.letters.sent, place.parked()) == ([row(1), row(2)], [], None)
+        assert place.ledger.counters["skipped.signal"] == 1
+        assert sorted(place.ledger.tables) == [TABLE]
 
 
 class TestPoisonInTheMiddleOfABatch:

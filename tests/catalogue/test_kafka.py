@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from connectors.debezium.avro_registry import MOST_UNKNOWN
 from connectors.errors import Transient
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from connectors.kafka.registry import Registry
@@ -15,7 +16,10 @@ from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.requests import Action, new_request
 from streaming.demo.columns import Column, Kind
 from streaming.demo.encoding import Encoding
+from streaming.driver.batch import DecodeAndLand
 from streaming.driver.planning import TopicGoneError
+from streaming.plan import BatchPlan
+from streaming.task.results import Results
 from tests.catalogue.place import LINES, ORDERS, OTHER, TABLE, Place, row
 from tests.support.records import COLUMNS
 from tests.support.shop import registering
@@ -87,6 +91,39 @@ class TestTopicMadeAgain:
         place.land()
         assert (place.parked(), place.rows(OTHER)) == ("topic_recreated", [row(1), row(2)])
 
+    def test_one_that_is_made_again_while_a_batch_reads_it_lands_nothing(self, place: Place) -> None:
+        driver = place.start()
+        before = place.files()
+        place.send(ORDERS.create(row(3), 5), LINES.create(row(2), 6))
+
+        def meanwhile(action: DecodeAndLand) -> DecodeAndLand:
+            def run(plan: BatchPlan) -> Results:
+                place.log.ids[ORDERS.topic] = "another"
+                return action(plan)
+
+            return run
+
+        with pytest.raises(TopicGoneError, match="the topic was deleted and created again while the query ran"):
+            driver.land(around=meanwhile)
+        assert place.files() == before
+        place.land()
+        assert place.parked() == "topic_recreated"
+
+    def test_what_was_read_of_one_that_is_deleted_then_lands(self, place: Place) -> None:
+        driver = place.start()
+        place.send(ORDERS.create(row(3), 5))
+
+        def meanwhile(action: DecodeAndLand) -> DecodeAndLand:
+            def run(plan: BatchPlan) -> Results:
+                results = action(plan)
+                del place.log.partitions[ORDERS.topic]
+                return results
+
+            return run
+
+        driver.land(around=meanwhile)
+        assert place.rows() == [row(1), row(2), row(3)]
+
 
 def test_retention_that_has_passed_the_ledger_parks_the_table_of_that_topic_and_no_other(place: Place) -> None:
     place.send(*(ORDERS.create(row(key), key) for key in range(4, 8)), LINES.create(row(2), 9))
@@ -140,3 +177,37 @@ class TestRegistryDown:
             waits = table.create(row(2), 2)
         place.land(waits)
         assert (place.rows(), place.letters.sent) == ([row(1), row(2)], [])
+
+
+def test_records_that_each_name_another_unknown_schema_are_set_aside_with_few_questions(tmp_path: Path) -> None:
+    with EmbeddedRegistry() as registry:
+        place = Place(tmp_path, schemas=Registry(RegistryConfig(registry.url, attempts=1, timeout=5.0)))
+        table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
+        place.send(table.create(row(1), 1))
+        made_up = [b"\0" + number.to_bytes(4) + b"x" for number in range(1_000, 1_400)]
+        place.send(*(replace(table.create(row(2), 2), value=value) for value in made_up))
+        place.send(table.create(row(3), 3), LINES.create(row(1), 4))
+        place.land()
+        # The schemas of keys and values that there are, and no more questions than one batch of a partition may have.
+        assert len(registry.requests) == MOST_UNKNOWN + 2
+    assert (place.rows(), place.rows(OTHER)) == ([row(1), row(3)], [row(1)])
+    assert [letter.value for letter in place.letters.sent] == made_up
+    assert {letter.reason for letter in place.letters.sent} == {"unknown schema id"}
+
+
+def test_a_schema_that_was_unknown_to_one_batch_is_asked_for_by_the_next(tmp_path: Path) -> None:
+    with EmbeddedRegistry() as registry:
+        config = RegistryConfig(registry.url, attempts=1, timeout=5.0, unknown_seconds=0.0)
+        place = Place(tmp_path, schemas=Registry(config))
+        table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
+        first = table.create(row(1), 1)
+        register = registering(registry)
+        wider = replace(table, columns=(*COLUMNS, Column("note", Kind.TEXT)))
+        early = replace(wider, register=lambda subject, schema: register(subject, schema) if "key" in subject else 3)
+        place.send(first, early.create(row(2, note="n"), 2))
+        driver = place.start()
+        driver.land()
+        assert len(place.letters.sent) == 1
+        place.send(wider.create(row(3, note="n"), 3))
+        driver.land()
+    assert (place.rows(), len(place.letters.sent)) == ([row(1, note=None), row(3, note="n")], 1)

@@ -70,20 +70,22 @@ def test_a_rename_whose_answer_is_lost_is_done_once(server: DfsServer, place: Pl
     assert (files(place), place.parked()) == (calm, None)
 
 
-@pytest.mark.parametrize("operation", [Operation.CREATE_FILE, Operation.APPEND, Operation.FLUSH])
 def test_a_token_that_ends_in_the_middle_of_an_upload_is_replaced(
-    server: DfsServer, place: Place, calm: dict[str, bytes], operation: Operation
+    server: DfsServer, place: Place, calm: dict[str, bytes]
 ) -> None:
-    server.fault = FaultsInTurn(operation, TokenExpired(challenged=False))
+    server.fault = FaultsInTurn(Operation.PUT_BLOB, TokenExpired(challenged=False), path="/_scratchPad/")
     place.land()
     assert (files(place), place.parked()) == (calm, None)
+    assert [met.operation for met in server.met] == [Operation.PUT_BLOB]
 
 
 def test_a_wait_that_onelake_asks_for_is_kept(
     server: DfsServer, place: Place, timeline: Timeline, calm: dict[str, bytes]
 ) -> None:
     timeline.sleeps.clear()
-    server.fault = FaultsInTurn(Operation.APPEND, Answered(429, "TooManyRequests", {"Retry-After": "17"}))
+    server.fault = FaultsInTurn(
+        Operation.PUT_BLOB, Answered(429, "TooManyRequests", {"Retry-After": "17"}), path="/_scratchPad/"
+    )
     place.land()
     assert (files(place), place.parked()) == (calm, None)
     assert 17.0 in timeline.sleeps

@@ -79,8 +79,8 @@ def carry(start: Start, shop: ShopLog, board: StepBoard) -> None:
     worker = Worker(job, Decoder(job.decode, shop.schemas), zone)
     while (number := batches.next()) is not None:
         planned = checkpoint.planned(number)
-        action = local_action(shop.log, planned, worker, tasks=start.tasks, arrow_rows=start.arrow_rows)
-        run_batch(planned, ids, job, held.ledger, held.publisher, _noting(action, board))
+        action = local_action(shop.log, worker, tasks=start.tasks, arrow_rows=start.arrow_rows)
+        run_batch(planned, lambda: ids, job, held.ledger, held.publisher, _noting(action, board))
         board.enter(Step.END)
         held.prune()
         batches.committed(number)

@@ -92,13 +92,20 @@ class JobStart:
         """By which its processes are found, also when their parents have ended."""
         return self._process.pid
 
-    def strike(self, blow: Blow, source: random.Random) -> bool:
-        """Wait for the moment and kill; False where the command had ended, or had no such process, before."""
+    def strike(self, blow: Blow, source: random.Random, offsets: LedgerState | None = None) -> bool:
+        """Wait for the moment and kill.
+
+        False where the command had ended, had everything up to these offsets landed, or had no such process, before.
+        """
         wanted = self._began + blow.versions
-        until = time.monotonic() + SECONDS
+        until, look = time.monotonic() + SECONDS, 0.0
         while self.versions() < wanted:
             if self._ended(LOOK_SECONDS) or time.monotonic() > until:
                 return False
+            if time.monotonic() > look:
+                if offsets is not None and self.has_all(offsets):
+                    return False
+                look = time.monotonic() + 1
         if self._ended(blow.seconds):
             return False
         while not kill(blow.victim, self._process.pid, source):
@@ -114,14 +121,18 @@ class JobStart:
         """Wait until everything up to these offsets is landed and published, and ask it to stop; as :meth:`wait`."""
         until = time.monotonic() + SECONDS
         while not self._ended(0.2) and time.monotonic() < until:
-            # Before its claim it may not listen yet.
-            if self.versions() == self._began:
-                continue
-            state = ledger_state(self._place)
-            if state.topics == offsets.topics and not unpublished(self._place, state):
+            if self.has_all(offsets):
                 self._process.send_signal(signal.SIGTERM)
                 break
         return self.wait()
+
+    def has_all(self, offsets: LedgerState) -> bool:
+        """Whether this start, not one before it, has landed and published everything up to these offsets."""
+        # Before its claim it may not listen to signals yet.
+        if self.versions() == self._began:
+            return False
+        state = ledger_state(self._place)
+        return state.topics == offsets.topics and not unpublished(self._place, state)
 
     def versions(self) -> int:
         """The number of the ledger's newest version; 0 for none."""

@@ -62,10 +62,10 @@ class WatchedStorage:
             self._storage.upload(local, path)
         self._board.enter(Step.LAND)
 
-    def rename_if_absent(self, source: str, target: str) -> bool:
+    def rename_if_absent(self, source: str, target: str, size: int | None = None) -> bool:
         """See the protocol."""
         with self._request(Step.RENAME):
-            return self._storage.rename_if_absent(source, target)
+            return self._storage.rename_if_absent(source, target, size)
 
     def delete(self, path: str) -> None:
         """See the protocol."""

@@ -189,7 +189,7 @@ class _Runs:
     ) -> list[str]:
         """Workers die, and the job goes on by itself."""
         for blow in kills:
-            if isinstance(blow, Blow) and start.strike(blow, self._source):
+            if isinstance(blow, Blow) and start.strike(blow, self._source, calm.ledger):
                 tally.kills[start.remains()] += 1
         return _finished(start, kind, calm)
 
@@ -212,11 +212,14 @@ class _Runs:
                 tally.points[kill.point] += struck
             else:
                 killed = start()
-                struck = killed.strike(kill, self._source)
+                struck = killed.strike(kill, self._source, calm.ledger)
                 code = killed.wait() if struck or kind.once else killed.stop_when(calm.ledger)
             tally.kills[killed.remains()] += struck
             other += unfinished(calm, visible_files(place.zone))
-            if code not in (_KILLED if struck else {0}):
+            if code not in (_KILLED if struck else {0}) and not (
+                # The bridge does not need its Java any more when all is landed.
+                code == 0 and isinstance(kill, Blow) and kill.victim is Victim.JAVA and killed.has_all(calm.ledger)
+            ):
                 other.append(f"a start ended with {code}: {killed.said()}")
         return other + _finished(start(), kind, calm)
 

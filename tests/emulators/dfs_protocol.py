@@ -6,6 +6,7 @@ import base64
 import email.utils
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from tests.emulators.dfs_requests import Host, Operation, Request, Response
@@ -62,7 +63,10 @@ def answer(
         case Operation.PUT_BLOB:
             if request.headers.get("x-ms-blob-type") != "BlockBlob" or request.query:
                 raise Refusal(400, "UnsupportedHeader")
-            return _made(tree.put(request.path, request.body, if_absent=request.if_absent))
+            made = _made(tree.put(request.path, request.body, if_absent=request.if_absent))
+            digest = tree.told_md5(request.body)
+            told = {} if digest is None else {"Content-MD5": base64.b64encode(digest).decode()}
+            return replace(made, headers={**made.headers, **told})
         case Operation.LEASE:
             return _leased(tree, request, held)
         case Operation.UNKNOWN:

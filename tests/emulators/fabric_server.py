@@ -73,16 +73,21 @@ class FabricCredential:
 class FabricServer:
     """A running API; a context manager.
 
+    Args:
+        token: the one that it takes.
+
     Attributes:
-        requests: all that came in, in order.
+        requests: all that came in, in order; told: the ``Authorization`` header of each.
         database: what the database's status is; tables: the pages of its tables, the first one without a token, each
             other one by the token that the one before it names.
         instead: answers for the next requests, in turn, whatever they ask.
         certificate: to be trusted by clients, PEM.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, token: str = TOKEN) -> None:
         self.requests: list[Asked] = []
+        self.told: list[str] = []
+        self._token = token
         self.database = golden("getMirroringStatus.running.json")
         self.tables = [golden("getTablesMirroringStatus.page1.json"), golden("getTablesMirroringStatus.page2.json")]
         self.instead: list[Answer] = []
@@ -115,9 +120,10 @@ class FabricServer:
     def respond(self, asked: Asked, authorization: str) -> Answer:
         """The answer to a request, which is recorded."""
         self.requests.append(asked)
+        self.told.append(authorization)
         if self.instead:
             return self.instead.pop(0)
-        if authorization != f"Bearer {TOKEN}":
+        if authorization != f"Bearer {self._token}":
             return Answer(b"", 401)
         match asked.method, asked.path:
             case "POST", path if path == DATABASE:

@@ -143,16 +143,19 @@ class FaultsInTurn:
     Args:
         operation: the requests that it is for.
         faults: one for each of them, in turn; None lets one pass.
+        path: a part of the path, for requests of which only some are meant.
     """
 
-    def __init__(self, operation: Operation, *faults: Fault | None) -> None:
+    def __init__(self, operation: Operation, *faults: Fault | None, path: str = "") -> None:
         self._operation = operation
         self._faults = list(faults)
+        self._path = path
         self._lock = Lock()
 
     def __call__(self, request: Request) -> Fault | None:
         with self._lock:
-            return self._faults.pop(0) if request.operation is self._operation and self._faults else None
+            meant = request.operation is self._operation and self._path in request.path
+            return self._faults.pop(0) if meant and self._faults else None
 
 
 class SeededFaults:

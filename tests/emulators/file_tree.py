@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import time
 from collections.abc import Callable
@@ -35,11 +36,13 @@ class FileTree:
     Attributes:
         rename_conflict: the answer to a conditional rename onto an existing name; services differ.
         honours_rename_condition: False for a service that ignores ``If-None-Match`` on renames.
+        told_md5: what the answer to a Put Blob says of its body; the reference has it in every answer.
     """
 
     def __init__(self, *filesystems: str, clock: Callable[[], float] = time.time) -> None:
         self.rename_conflict = (409, "PathAlreadyExists")
         self.honours_rename_condition = True
+        self.told_md5: Callable[[bytes], bytes | None] = md5_of
         self.clock = clock
         self._etags = itertools.count(0x8DC000000000000)
         self._lock = RLock()
@@ -169,6 +172,11 @@ class FileTree:
 
     def _etag(self) -> str:
         return f"0x{next(self._etags):X}"
+
+
+def md5_of(body: bytes) -> bytes:
+    """The digest that Azure Storage tells of what it was sent."""
+    return hashlib.md5(body, usedforsecurity=False).digest()
 
 
 def _parent(path: str) -> str:

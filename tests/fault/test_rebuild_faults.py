@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from connectors.errors import Transient
+from connectors.landing_zone.backoff import ATTEMPTS
 from connectors.landing_zone.ledger.state import TableStatus
 from streaming.policies import OnTruncate
 from tests.support.records import Table
@@ -68,6 +69,22 @@ def test_whatever_request_fails_or_kills_the_driver_a_rebuilt_table_comes_out_th
         assert outcome(disturbed) == outcome(calm), f"{fault} at {counted[number]}"
 
 
+def test_a_write_whose_answer_is_lost_in_a_long_outage_ends_no_driver(tmp_path: Path) -> None:
+    counted: list[StorageRequest] = []
+    calm = resynced(tmp_path)
+    calm.driver(counted.append).drain()
+    calm.live()
+    for request in [request for request in counted if request.writes]:
+        disturbed = resynced(tmp_path)
+        with contextlib.suppress(Transient):  # where it is met by the claim
+            driver = disturbed.driver(outage_from(request.number))
+            for _ in range(3):
+                with contextlib.suppress(Transient):  # of a micro-batch, which is tried again
+                    driver.drain()
+        disturbed.live()
+        assert outcome(disturbed) == outcome(calm), f"an outage from {request} on"
+
+
 def outcome(world: World) -> dict[str, object]:
     """What has to come out whatever is disturbed."""
     assert world.table.status is TableStatus.STREAMING
@@ -78,6 +95,17 @@ def outcome(world: World) -> dict[str, object]:
         "signals": len(world.signals),
         "counters": {name: count for name, count in world.ledger.counters.items() if name != "bytes"},
     }
+
+
+def outage_from(number: int) -> Hook:
+    """A write takes effect, and no request is answered for longer than any of them is repeated."""
+
+    def hook(request: StorageRequest) -> Fault | None:
+        if request.number == number:
+            return Fault.LOSE_ANSWER
+        return Fault.FAIL if number < request.number <= number + ATTEMPTS else None
+
+    return hook
 
 
 def at(number: int, fault: Fault) -> Hook:

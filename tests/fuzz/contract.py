@@ -7,10 +7,14 @@ from connectors.debezium.events import Decoded
 from connectors.debezium.types import pinned_type
 from tests.fuzz.mutation import Case
 from tests.golden.traffic import KnownSchemas, raw_records
+from tests.support.decoded import told
+from tests.support.json_kernel import built
+
+KERNEL = built()
 
 
 def check_decoding(case: Case) -> None:
-    """Decode the case twice with one decoder.
+    """Decode the case twice with one decoder, and once without the kernel.
 
     Raises:
         AssertionError: a broken promise.
@@ -23,6 +27,8 @@ def check_decoding(case: Case) -> None:
     _check_fates(first, len(case.records))
     # What the decoder has remembered changes its speed and nothing else.
     assert _fates(first) == _fates(second)
+    without = Decoder(case.options, KnownSchemas(case.schemas), kernel=None).decode(raw)
+    assert told(first) == told(without), "the kernel reads something else"
 
 
 def _check_fates(decoded: Decoded, count: int) -> None:

@@ -6,9 +6,11 @@ import contextlib
 import gzip
 import io
 import json
+import re
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from random import Random
 
@@ -22,11 +24,14 @@ from requests.adapters import BaseAdapter
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import RawRecords
 from connectors.debezium.options import DecodeOptions
+from connectors.debezium.wire import SchemaIdKind
 from connectors.errors import BridgeError
 from connectors.fabric import answers
 from connectors.kafka.avro_references import inline_references
 from connectors.kafka.dead_letters import letters_in
-from connectors.kafka.raw import HEADERS_TYPE
+from connectors.kafka.embedded_registry import EmbeddedRegistry, SchemaReference
+from connectors.kafka.headers import HEADERS_TYPE
+from connectors.kafka.registry import Registry, RegistryConfig, RegistryKind
 from connectors.kafka.registry_answers import AbsentError
 from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT, SnapshotKind, read_notification
 from connectors.landing_zone.footer import Footer, read_footer
@@ -75,6 +80,17 @@ _CONNECT: tuple[dict[str, object], ...] = (
     {"connector": {"state": "RUNNING"}, "tasks": [{"id": 0, "state": "FAILED", "trace": "a\nb"}]},
     {"offsets": [{"offset": {"file": "binlog.000003", "pos": 700}}, {"offset": None}]},
 )
+_ADDRESS = '{"type":"record","name":"Address","namespace":"shop","fields":[{"name":"zip","type":"string"}]}'
+_ORDER = '{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"home","type":"Address"}]}'
+_OF_CONFLUENT = {
+    "schema": _ORDER,
+    "schemaType": "AVRO",
+    "references": [{"name": "shop.Address", "subject": "address", "version": 1}],
+}
+_OF_APICURIO = [{"groupId": None, "artifactId": "address", "version": "1", "name": "shop.Address"}]
+_REFUSAL = {"error_code": 40301, "message": "two\nlines, \ud800" + "and more" * 200}
+_LONGEST_ERROR = 1_000
+_MOST_QUESTIONS = 1_000
 _OFFSETS = b'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1,"conf":{}}\n{"orders":{"0":17}}'
 
 
@@ -117,6 +133,13 @@ def documents() -> tuple[tuple[bytes, Callable[[bytes], object]], ...]:
         (json.dumps(_METADATA | {"FileFormat": "CSV"}).encode(), _table_metadata),
         *((body, _text) for body in (_CSV, gzip.compress(_CSV, mtime=0), pa.compress(_CSV, "zstd", asbytes=True))),
         *((json.dumps(answer).encode(), _connect) for answer in _CONNECT),
+        (json.dumps(_OF_CONFLUENT).encode(), _registry(r"/schemas/ids/", SchemaIdKind.CONFLUENT)),
+        (json.dumps(_OF_CONFLUENT).encode(), _registry(r"/subjects/[^/]+/versions/", SchemaIdKind.CONFLUENT)),
+        (json.dumps(_REFUSAL).encode(), _registry(r"/schemas/ids/", SchemaIdKind.CONFLUENT)),
+        (b'["address", "orders"]', _registry(r"/subjects$", SchemaIdKind.CONFLUENT, refused=r"/schemas/ids/")),
+        (json.dumps(_OF_APICURIO).encode(), _registry(r"/references$", SchemaIdKind.CONTENT)),
+        (_ORDER.encode(), _registry(r"/contentIds/\d+$", SchemaIdKind.CONTENT)),
+        (_ADDRESS.encode(), _registry(r"/versions/\d+(/content)?$", SchemaIdKind.CONTENT)),
     )
 
 
@@ -204,6 +227,45 @@ class _Answering(BaseAdapter):
         """There is no connection."""
 
 
+class _Told(EmbeddedRegistry):
+    """A registry that gives what it is told under some addresses, and refuses others.
+
+    Attributes:
+        under, refused: patterns of addresses.
+    """
+
+    def __init__(self, under: str, refused: str, body: bytes) -> None:
+        super().__init__()
+        self.under, self.refused, self.body = under, refused, body
+        self.status = HTTPStatus.OK
+
+    def answer(self, method: str, path: str, body: bytes) -> tuple[int, object]:
+        if re.search(self.under, path):
+            return self.status, self.body
+        return (HTTPStatus.FORBIDDEN, b"{}") if re.search(self.refused, path) else super().answer(method, path, body)
+
+
+def _registry(under: str, kind: SchemaIdKind, refused: str = "$nothing") -> Callable[[bytes], None]:
+    def read(body: bytes) -> None:
+        with _Told(under, refused, body) as server:
+            server.register("address", _ADDRESS)
+            number = server.register("orders", _ORDER, [SchemaReference("shop.Address", "address", 1)])
+            config = RegistryConfig(server.url, RegistryKind.APICURIO, attempts=1, timeout=5.0, unknown_seconds=0.0)
+            registry = Registry(config)
+            for server.status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST, HTTPStatus.OK):
+                before = len(server.requests)
+                try:
+                    registry.avro_schema(number, kind)
+                except BridgeError as error:
+                    told = str(error)
+                    assert told.encode(), "a dead letter holds it"
+                    assert "\n" not in told, "a line of the log holds it"
+                    assert len(told) < _LONGEST_ERROR
+                assert len(server.requests) - before < _MOST_QUESTIONS
+
+    return read
+
+
 def _fabric(body: bytes) -> None:
     found = answers.parse_object(body, of="fuzz")
     for read in (answers.database_of_rest, answers.database_of_file, answers.continuation_of):
@@ -228,11 +290,16 @@ def _schema(body: bytes) -> None:
 def _offsets(body: bytes) -> None:
     with tempfile.TemporaryDirectory(prefix="cdc-bridge-fuzz-") as folder:
         checkpoint = Checkpoint(Path(folder))
-        (Path(folder) / "offsets").mkdir()
-        (Path(folder) / "metadata").write_bytes(body)
+        for name in ("offsets", "commits"):
+            (Path(folder) / name).mkdir()
+        (Path(folder) / "metadata").write_text('{"id":"5f7e"}')
         (Path(folder) / "offsets" / "0").write_bytes(body)
         checkpoint.next_start()
         checkpoint.repeated()
+        (Path(folder) / "offsets" / "0").write_text('v1\n{}\n{"orders":{"0":1}}')
+        for name in ("commits/0", "metadata"):
+            (Path(folder) / name).write_bytes(body)
+            checkpoint.next_start()
 
 
 def _ledger(body: bytes) -> None:

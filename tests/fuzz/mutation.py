@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from random import Random, getstate, seed, setstate
@@ -13,6 +14,7 @@ from typing import Any
 import fastavro
 from fastavro.utils import generate_one
 
+from connectors.debezium.avro_registry import MOST_UNKNOWN
 from connectors.debezium.events import Op
 from connectors.debezium.options import (
     DecodeOptions,
@@ -56,7 +58,12 @@ _AVRO_TYPES: tuple[Any, ...] = (
     {"type": "bytes", "connect.name": "org.apache.kafka.connect.data.Decimal", "connect.parameters": {"scale": "1e9"}},
     {"type": "int", "connect.type": "int8"},
     {"type": "string", "connect.name": ["not", "text"]},
+    {"type": "enum", "name": "Halves", "symbols": ["\ud800"]},
+    {"type": "int", "connect.parameters": {"\udfff": "\ud800"}},
 )
+_NAMES = re.compile(r'"name": ?"(\w+)"')
+_HALF = r"\ud800"
+"""Of a surrogate pair: text that JSON can spell, and nothing can write down."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,7 @@ def case(run: int, number: int) -> Case:
     schemas = dict(chosen.schemas)
     options = chosen.options
     for _ in range(random.choice((1, 1, 2, 4))):
-        match random.randrange(12):
+        match random.randrange(13):
             case 0 if schemas:
                 known = random.choice(sorted(schemas))
                 schemas[known] = _schema(random, schemas[known])
@@ -100,6 +107,8 @@ def case(run: int, number: int) -> Case:
             case 2:
                 at = random.randrange(len(picked))
                 picked[at] = replace(picked[at], headers=_headers(random, picked[at]))
+            case 12:
+                picked += _of_unknown_schemas(random, picked[0])
             case 3:
                 stranger = random.choice(other.records)
                 picked.append(replace(stranger, topic=picked[0].topic, partition=picked[0].partition))
@@ -184,9 +193,22 @@ def _replaced(random: Random, tree: Any, change: Callable[[Any], Any]) -> Any:
     return change(tree)
 
 
+def _of_unknown_schemas(random: Random, like: GoldenRecord) -> list[GoldenRecord]:
+    """A few records, rarely more than are asked for, that each name another schema in key, value or both."""
+    count = random.choice((3, 3, 3, 3, MOST_UNKNOWN + 5))
+    parts = random.choice((("key",), ("value",), ("key", "value")))
+    return [
+        replace(like, headers=(), **{part: b"\0" + random.randbytes(4) + b"x" for part in parts}) for _ in range(count)
+    ]
+
+
 def _schema(random: Random, text: str) -> str:
     if random.random() < 0.2:
         return _as_bytes(random, text.encode()).decode("utf-8", "replace")
+
+    if random.random() < 0.1:
+        name = random.choice(_NAMES.findall(text) or ["name"])
+        return text.replace(f'"{name}"', f'"{name}{_HALF}"')
 
     def change(_: Any) -> Any:
         return random.choice(_AVRO_TYPES) if random.random() < 0.7 else hostile.value(random)

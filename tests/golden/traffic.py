@@ -16,7 +16,7 @@ from connectors.debezium.events import Decoded, RawRecords
 from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.debezium.schema import Field
 from connectors.debezium.wire import SchemaIdKind, SchemaLookup
-from connectors.kafka.raw import HEADERS_TYPE
+from connectors.kafka.headers import HEADERS_TYPE
 
 Row = Mapping[str, Any]
 

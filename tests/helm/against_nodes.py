@@ -22,13 +22,14 @@ import yaml
 
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from streaming.demo.workload import Workload
-from tests.emulators.dfs_protocol import Operation, Request
+from tests.emulators.dfs_protocol import Request
 from tests.emulators.dfs_server import TOKEN, DfsServer
 from tests.emulators.identity_server import IdentityServer
 from tests.helm.api_server import ApiServer
 from tests.helm.chart import Manifest, Values, changed, executor_pod, one_source, rendered, the
 from tests.helm.node_agent import NodeAgent
 from tests.helm.release import NAME, executors, make_driver_pod, spark_in_the_pod, uninstall, upgrade
+from tests.scale_out.disturbances import stages
 from tests.scale_out.shop import RemoteZone, Shop, shop_settings
 from tests.scale_out.standalone import executor_python
 from tests.support.bridge import QUICK_START
@@ -74,7 +75,7 @@ def test_executors_come_with_the_load_and_go_without_it_and_make_the_same_files(
 
     def until_all_are_there(request: Request) -> None:
         # Tasks are short here: the first ones wait for the executors that were asked for because of the others.
-        if request.operation is Operation.CREATE_FILE:
+        if stages(request):
             _wait(lambda: agent.most == MAX, "so many executors", agent)
 
     dfs.fault = until_all_are_there

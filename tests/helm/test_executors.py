@@ -19,6 +19,7 @@ from tests.helm.chart import (
     the,
 )
 from tests.helm.variants import EVERYTHING
+from tests.support.spark_home import AUTHENTICATED
 
 WITH_EXECUTORS = one_source(executors={"enabled": True})
 
@@ -50,6 +51,11 @@ def test_the_driver_is_found_by_its_service_and_asks_for_executors() -> None:
         "spark.kubernetes.executor.podTemplateContainerName": "executor",
     }
     assert {key: properties.get(key) for key in expected} == expected
+
+
+def test_driver_and_executors_know_each_other_and_nobody_listens() -> None:
+    properties = _properties(rendered(WITH_EXECUTORS))
+    assert {key: properties.get(key) for key in AUTHENTICATED} == AUTHENTICATED
 
 
 def test_the_service_reaches_the_driver_before_it_is_ready() -> None:

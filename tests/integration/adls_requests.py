@@ -8,6 +8,7 @@ import pytest
 
 from connectors.landing_zone.storage.adls_storage import AdlsStorage
 from tests.emulators.dfs_server import Lost
+from tests.unit.landing_zone.storages import LARGE, local_file
 
 LOST = pytest.mark.parametrize("lost", list(Lost))
 
@@ -21,6 +22,7 @@ def staged_and_folder(storage: AdlsStorage, body: bytes = b"abc") -> None:
 def all_requests(storage: AdlsStorage, file: Path) -> None:
     """Every kind of request, on files of its own and on ``staged``."""
     storage.upload(file, "uploaded")
+    storage.upload(local_file(storage, LARGE), "large")
     storage.rename_if_absent("staged", "renamed")
     storage.list("")
     storage.put_if_absent("slot", b"y")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,14 +15,20 @@ from py4j.java_gateway import JVMView
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.loopback import free_ports
+from connectors.kafka.reading.message_reader import MessageReader
+from connectors.kafka.reading.native_reader import NativeReader
+from connectors.kafka.reading.ranges import RecordReader
 from connectors.landing_zone.storage.adls_storage import AdlsStorage
 from connectors.landing_zone.storage.location import StorageLocation
 from streaming import cli
 from tests.emulators.dfs_server import DfsServer
+from tests.emulators.file_tree import md5_of
 from tests.integration.java_client import start_jvm
+from tests.support.kafka_messages import built
 from tests.unit.landing_zone.storages import Timeline, emulated_location, emulated_storage
 
 TopicMaker = Callable[..., str]
+ReaderMaker = Callable[..., RecordReader]
 Json = Callable[..., tuple[int, Any]]
 
 
@@ -40,9 +47,30 @@ def new_topic(bootstrap_servers: str) -> TopicMaker:
         config = {key.replace("_", "."): value for key, value in settings.items()}
         wanted = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config)
         admin.create_topics([wanted])[name].result(30)
+        deadline = time.monotonic() + 30
+        while name not in admin.list_topics(timeout=30).topics:
+            assert time.monotonic() < deadline, f"no broker shows {name}"
+            time.sleep(0.05)
         return name
 
     return create
+
+
+@pytest.fixture(params=["native", "messages"])
+def reader_of(request: pytest.FixtureRequest) -> Iterator[ReaderMaker]:
+    """Makes readers of one of the two kinds, and closes them."""
+    made: list[RecordReader] = []
+
+    def make(config: KafkaConfig, *, isolation: str = "read_committed") -> RecordReader:
+        if request.param == "messages":
+            made.append(MessageReader(config, isolation=isolation))
+        else:
+            made.append(NativeReader(config, built(), isolation=isolation))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
 
 
 @pytest.fixture
@@ -85,6 +113,7 @@ def server(dfs_server: DfsServer) -> DfsServer:
     dfs_server.calm()
     dfs_server.tree.rename_conflict = (409, "PathAlreadyExists")
     dfs_server.tree.honours_rename_condition = True
+    dfs_server.tree.told_md5 = md5_of
     return dfs_server
 
 

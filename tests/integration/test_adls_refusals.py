@@ -212,7 +212,9 @@ def test_a_refused_proof_carries_the_remedy_and_the_others_go_on(server: DfsServ
     proofs = prove_storage(storage, "_scratchPad/check")
     assert [proof.name for proof in proofs if not proof.ok] == ["upload"]
     upload = next(proof for proof in proofs if not proof.ok)
-    assert upload.detail.startswith("uploaded a file and read it back: The storage denies access: ")
+    assert upload.detail.startswith(
+        "uploaded a small file and a large one and read them back: The storage denies access: "
+    )
     assert upload.remedy.startswith("give the bridge's identity 'Read and write' on the mirrored database")
 
 

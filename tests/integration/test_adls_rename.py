@@ -67,6 +67,28 @@ def test_rename_looks_before_it_trusts_a_service_that_ignores_the_condition(
     assert Operation.RENAME not in server.operations()
 
 
+def test_rename_of_a_file_whose_size_is_known_looks_only_at_its_new_name(
+    server: DfsServer, storage: AdlsStorage
+) -> None:
+    staged_and_folder(storage)
+    server.requests.clear()
+    assert storage.rename_if_absent("staged", "orders/1", len(b"abc"))
+    assert [(request.operation, request.name) for request in server.requests] == [
+        (Operation.PROPERTIES, "1"),
+        (Operation.RENAME, "1"),
+    ]
+
+
+@LOST
+def test_rename_of_a_file_whose_size_is_known_survives_a_lost_answer(
+    server: DfsServer, storage: AdlsStorage, lost: Lost
+) -> None:
+    staged_and_folder(storage)
+    server.fault = FaultsInTurn(Operation.RENAME, lost)
+    assert storage.rename_if_absent("staged", "orders/1", len(b"abc"))
+    assert (storage.stat("staged"), storage.read("orders/1")) == (None, b"abc")
+
+
 def test_rename_that_takes_effect_between_two_looks_is_ours(server: DfsServer, storage: AdlsStorage) -> None:
     staged_and_folder(storage)
     delayed: list[Request] = []
@@ -101,9 +123,10 @@ def test_rename_answered_404_with_source_and_folder_in_place_is_repeated(
     assert storage.read("orders/1") == b"abc"
 
 
+@pytest.mark.parametrize("size", [None, 3])
 @pytest.mark.parametrize("found", [None, 6])
 def test_rename_whose_source_vanishes_says_what_is_left(
-    server: DfsServer, storage: AdlsStorage, found: int | None
+    server: DfsServer, storage: AdlsStorage, found: int | None, size: int | None
 ) -> None:
     staged_and_folder(storage)
 
@@ -116,12 +139,13 @@ def test_rename_whose_source_vanishes_says_what_is_left(
 
     server.fault = vanishes
     with pytest.raises(PathNotFoundError) as raised:
-        storage.rename_if_absent("staged", "orders/1")
+        storage.rename_if_absent("staged", "orders/1", size)
     seen = "" if found is None else f", found={found}"
     assert str(raised.value) == (
         "A file is gone that was being renamed, and its new name does not hold it"
-        f" [file=staged, target=orders/1, size=3{seen}]. Remedy: look who else writes to these folders; the ledger's"
-        " recovery says what is left of the file"
+        f" [file=staged, target=orders/1, size=3{seen}]. Remedy: look whether another process or a"
+        " person has removed or replaced it, stop that, and start the bridge again: a table that lacks it for good is"
+        " then parked and says so; `cdc-bridge verify ZONE --state STATE` tells what else is missing"
     )
 
 

@@ -33,7 +33,7 @@ from tests.integration.canary_settings import key_file, login, oauth, planted
 from tests.integration.canary_uses import USES
 from tests.support.authority import Authority
 from tests.support.bridge import QUICK_JAVA, TABLE
-from tests.support.canaries import Evidence, canary
+from tests.support.canaries import Evidence, canary, searched_folders, tell
 from tests.support.cluster import Cluster
 from tests.support.process import SECONDS, command
 from tests.support.process_tree import descendants
@@ -91,8 +91,7 @@ def evidence(
     tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker, authority: Authority, spark_jars: list[Path]
 ) -> Evidence:
     folder, private = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("private")
-    for name in ("tmp", "spark", "events"):
-        (folder / name).mkdir()
+    (folder / "events").mkdir()
     found = Evidence()
     cluster = Cluster(broker.internal_bootstrap_servers)
     table = Table(cluster.topic(), columns=(*COLUMNS, Column("note", Kind.TEXT)))
@@ -100,8 +99,7 @@ def evidence(
         table.create({"id": 1, "name": "a", "note": "b"}, lsn=1), Record(table.topic, 0, None, b"{nonsense}", ())
     )
     environment = {
-        "TMPDIR": str(folder / "tmp"),
-        "SPARK_LOCAL_DIRS": str(folder / "spark"),
+        **searched_folders(folder),
         "AZURE_CLIENT_SECRET": canary("other environment"),
         "CDC_BRIDGE_REGISTRY__PASSWORD": canary("registry password"),
         "CDC_BRIDGE_DEBUG": "1",
@@ -132,21 +130,6 @@ def evidence(
         if path.is_file():
             found.add(f"file {path.relative_to(folder)}", path.name.encode() + b"\n" + path.read_bytes())
     return found
-
-
-def tell(found: Evidence, name: str, arguments: list[str], folder: Path, environment: Mapping[str, str]) -> None:
-    """Run a command to its end and keep what it says."""
-    done = subprocess.run(
-        command(*arguments),
-        cwd=folder,
-        env=os.environ | environment,
-        capture_output=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    found.add(f"{name}: stdout", done.stdout)
-    found.add(f"{name}: stderr", done.stderr)
-    found.codes[name] = done.returncode
 
 
 def follow(

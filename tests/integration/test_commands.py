@@ -14,8 +14,11 @@ from typing import Any
 
 import pytest
 
+from connectors.landing_zone.ledger.state import LedgerState
+from connectors.landing_zone.storage.protocol import Storage
 from streaming import cli
 from streaming.demo.workload import Record
+from streaming.zones.reading import head_state
 from tests.integration.conftest import Json
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
@@ -94,6 +97,31 @@ def test_a_bridge_is_checked_before_and_after_its_first_run(
     assert (code, verdicts(checks)[f"ledger offsets of {table.topic}"]) == (1, "problem")
 
 
+def test_a_check_beside_a_bridge_that_lands_all_the_while_tells_of_no_lost_record(
+    cluster: Cluster, bridge: MakeBridge, as_json: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = Table(cluster.topic())
+    cluster.send(table.create(one(1, "new"), lsn=1))
+    made = bridge()
+    made.run()
+
+    def land(key: int) -> None:
+        cluster.send(table.create(one(key, "while it is checked"), lsn=key))
+        made.run()
+
+    def landed_before_and_behind(state: Storage) -> LedgerState:
+        land(2)
+        head = head_state(state)
+        land(3)
+        return head
+
+    monkeypatch.setattr("streaming.checks.every.head_state", landed_before_and_behind)
+    code, checks = as_json("check", made.write_settings())
+    details = {check["subject"]: check["detail"] for check in checks}
+    assert (code, details["ledger offsets"]) == (0, "Kafka holds everything that is not landed: 1 offset")
+    assert details["checkpoint"] == "goes on where the ledger ends"
+
+
 def test_topics_that_are_not_there_are_a_problem(cluster: Cluster, bridge: MakeBridge, as_json: Json) -> None:
     cluster.topic()
     missing = bridge(kafka=reading(cluster, f"{cluster.prefix}.order"))
@@ -101,6 +129,11 @@ def test_topics_that_are_not_there_are_a_problem(cluster: Cluster, bridge: MakeB
     [topics] = [check for check in checks if check["subject"] == "topics"]
     assert (code, topics["verdict"]) == (1, "problem")
     assert f"the nearest that exist: {cluster.prefix}.orders" in topics["detail"]
+    some = bridge("some", kafka=reading(cluster, f"{cluster.prefix}.order", f"{cluster.prefix}.orders"))
+    code, checks = as_json("check", some.write_settings())
+    found = verdicts(checks)
+    assert (code, found["topics"], found[f"topic {cluster.prefix}.orders"]) == (1, "problem", "ok")
+    assert (found["ledger"], found["checkpoint"]) == ("ok", "ok"), "the others are looked at all the same"
     none = bridge("none", kafka__pattern=f"{cluster.prefix}-nothing")
     code, checks = as_json("check", none.write_settings())
     assert (code, verdicts(checks)["topics"]) == (0, "warning")
@@ -175,6 +208,25 @@ def test_the_status_follows_kafka(cluster: Cluster, bridge: MakeBridge, as_json:
     made.run()
     [orders] = as_json("status", config)[1]["tables"]
     assert (orders["status"], orders["parked"]["reason"], orders["lag_offsets"]) == ("parked", "truncate", 2)
+
+
+def test_the_status_of_the_others_is_shown_where_a_named_topic_is_gone(
+    cluster: Cluster, bridge: MakeBridge, as_json: Json
+) -> None:
+    gone, stays = Table(cluster.topic("gone"), "gone"), Table(cluster.topic("stays"), "stays")
+    cluster.send(gone.create(one(1, "a"), lsn=1), stays.create(one(1, "a"), lsn=1))
+    made = bridge(kafka=reading(cluster, gone.topic, stays.topic))
+    made.run()
+    cluster.delete(gone.topic)
+    cluster.send(stays.create(one(2, "b"), lsn=2))
+    code, status = as_json("status", made.write_settings())
+    behind = {table["name"]: table["lag_offsets"] for table in status["tables"]}
+    assert (code, status["waiting"], behind["public.stays"]) == (0, 1, 1)
+    error = status["kafka_error"]
+    assert (error["kind"], gone.topic in error["message"]) == ("TopicNotFoundError", True)
+    assert error["remedy"].startswith("correct kafka.topics, or create the topic")
+    cluster.delete(stays.topic)
+    assert as_json("status", made.write_settings())[1]["waiting"] is None
 
 
 def test_what_was_landed_is_verified_replayed_and_in_the_log(

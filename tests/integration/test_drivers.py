@@ -7,12 +7,14 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from connectors.landing_zone.errors import FencedError
 from streaming.driver.batch import BatchReport
 from streaming.driver.query import StopSignal
+from streaming.driver.startup import OpenZone, open_zone
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
 from tests.support.process import SECONDS, running
@@ -54,7 +56,9 @@ def test_sigterm_finishes_the_batch_in_hand_and_exits_with_0(cluster: Cluster, b
     assert made.rows() == rows(*range(600))
 
 
-def test_a_second_driver_fences_the_first_one(cluster: Cluster, bridge: MakeBridge) -> None:
+def test_a_second_driver_fences_the_first_one_although_that_lands_while_it_starts(
+    cluster: Cluster, bridge: MakeBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = Table(cluster.topic())
     send(cluster, table, 1)
     first = bridge(trigger={"interval": "0s"})
@@ -65,12 +69,21 @@ def test_a_second_driver_fences_the_first_one(cluster: Cluster, bridge: MakeBrid
     def landed(report: BatchReport) -> None:
         has_landed.set()
 
+    def claims_late(*args: Any, **named: Any) -> OpenZone:
+        """Between the second driver's first look at Kafka and its claim, the first one lands what comes."""
+        has_landed.clear()
+        send(cluster, table, 2)
+        assert has_landed.wait(SECONDS)
+        return open_zone(*args, **named)
+
     with ThreadPoolExecutor(1) as pool:
         sleeper = pool.submit(first.run_until, stop, on_batch=landed)
         assert has_landed.wait(SECONDS)
         claimed = second.ledger.epoch
+        monkeypatch.setattr("streaming.service.open_zone", claims_late)
         second.run()
-        send(cluster, table, 2, 3)
+        monkeypatch.undo()
+        send(cluster, table, 3, 4)
         with pytest.raises(FencedError) as raised:
             sleeper.result(SECONDS)
         stop.set()
@@ -79,8 +92,8 @@ def test_a_second_driver_fences_the_first_one(cluster: Cluster, bridge: MakeBrid
     assert "epoch" in str(raised.value)
     assert raised.value.remedy
     second.run()
-    assert second.rows() == rows(1, 2, 3)
-    assert second.replayed().rows_per_marker == {"4": 3}
+    assert second.rows() == rows(1, 2, 3, 4)
+    assert second.replayed().rows_per_marker == {"4": 4}
 
 
 def test_a_stopped_driver_goes_on_where_it_was(cluster: Cluster, bridge: MakeBridge) -> None:

@@ -24,7 +24,7 @@ from confluent_kafka.admin import (
 from pyspark.sql import SparkSession
 
 from connectors.debezium.events import BadRecord
-from connectors.errors import BridgeError
+from connectors.errors import BridgeError, Transient
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, ensure_topic, read_dead_letters
 from connectors.kafka.embedded_broker import EmbeddedBroker
@@ -33,6 +33,7 @@ from connectors.kafka.signals import SnapshotKind, SnapshotSignal, notifications
 from connectors.kafka.topics import Admin, describe_topics
 from streaming.demo.workload import Record
 from streaming.kafka_options import kafka_config
+from streaming.task.results import TaskFailedError
 from tests.support.bridge import QUICK_JAVA, Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Table
@@ -284,9 +285,11 @@ def test_a_topic_that_may_be_described_and_not_read_is_told_at_once(
     broker: EmbeddedBroker, cluster: Cluster, spark: SparkSession, tmp_path: Path
 ) -> None:
     grants = [replace(grant, operation="DESCRIBE") if grant.what == "source topics" else grant for grant in needed()]
-    with granted(broker, grants), pytest.raises(KafkaAccessError) as raised:
+    with granted(broker, grants), pytest.raises(TaskFailedError) as raised:
         bridge_of(tmp_path, spark, broker).run()
-    assert raised.value.message == "Kafka refuses Spark access: Not authorized to access topics: [shop.public.orders]"
+    assert not isinstance(raised.value, Transient)
+    assert raised.value.message == "Kafka refuses access while reading records: Broker: Topic authorization failed"
+    assert (raised.value.facts["error"], raised.value.facts["topic"]) == (KafkaAccessError.__name__, TOPIC)
     assert "the ACLs of this user" in raised.value.remedy
 
 

@@ -12,15 +12,22 @@ from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from py4j.java_gateway import JVMView
+from py4j.protocol import Py4JJavaError
 
+from connectors.errors import BridgeError
 from connectors.kafka.config import KafkaConfig, OAuth, SaslMechanism, Security, SecurityProtocol
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import KafkaAccessError
+from connectors.kafka.reading.ranges import PartitionRange
 from connectors.kafka.topics import Admin
+from tests.integration.conftest import ReaderMaker
 from tests.integration.java_client import java_topics
+from tests.support.authority import Authority
 from tests.support.bridge import QUICK_JAVA
 
 pytestmark = pytest.mark.kafka
@@ -42,7 +49,7 @@ class IdentityProvider:
 
     def __init__(self) -> None:
         self._key = rsa.generate_private_key(65537, 2048)
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self.asked: list[dict[str, list[str]]] = []
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
@@ -69,7 +76,7 @@ class IdentityProvider:
         signature = self._key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
         return {"access_token": f"{signed}.{unpadded(signature)}", "token_type": "Bearer", "expires_in": 600}
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
+    def handler(self) -> type[BaseHTTPRequestHandler]:
         provider = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -124,8 +131,11 @@ def broker(
         yield running
 
 
-def cluster(broker: EmbeddedBroker, provider: IdentityProvider, secret: str) -> KafkaConfig:
-    credentials = OAuth(f"{provider.url}/token", CLIENT, secret, SCOPE)
+def cluster(
+    broker: EmbeddedBroker, provider: IdentityProvider, secret: str, url: str = "", trusted: Path | None = None
+) -> KafkaConfig:
+    ca_file = None if trusted is None else str(trusted)
+    credentials = OAuth(f"{url or provider.url}/token", CLIENT, secret, SCOPE, ca_file=ca_file)
     security = Security(SecurityProtocol.SASL_PLAINTEXT, SaslMechanism.OAUTHBEARER, oauth=credentials)
     return KafkaConfig(broker.bootstrap_servers, security)
 
@@ -140,6 +150,86 @@ def test_both_clients_log_in_with_client_credentials(
     assert java_topics(jvm, config) == set()
 
     assert [(form["grant_type"], form["scope"]) for form in provider.asked] == [(["client_credentials"], [SCOPE])] * 2
+
+
+def test_records_are_read_with_client_credentials_and_not_with_a_wrong_secret(
+    broker: EmbeddedBroker, provider: IdentityProvider, reader_of: ReaderMaker, capfd: pytest.CaptureFixture[str]
+) -> None:
+    internal = {"bootstrap.servers": broker.internal_bootstrap_servers, "log_level": 0}
+    admin = AdminClient(internal)
+    admin.create_topics([NewTopic("orders", 1, 1)])["orders"].result(30)
+    producer = Producer(internal)
+    producer.produce("orders", b"v")
+    assert producer.flush(30) == 0
+    capfd.readouterr()
+
+    [records] = reader_of(cluster(broker, provider, SECRET)).read([PartitionRange("orders", 0, 0, 1)], timeout=20)
+    with pytest.raises(KafkaAccessError, match="Kafka refuses access while reading records: ") as raised:
+        list(reader_of(cluster(broker, provider, "wrong")).read([PartitionRange("orders", 0, 0, 1)], timeout=5.0))
+
+    admin.delete_topics(["orders"])["orders"].result(30)
+    assert records.values.to_pylist() == [b"v"]
+    assert capfd.readouterr() == ("", "")
+    assert SECRET not in repr(raised.value)
+
+
+@pytest.fixture
+def https_port(provider: IdentityProvider, authority: Authority) -> Iterator[int]:
+    """The same endpoint over TLS, with a certificate for ``localhost``: ``127.0.0.1`` is another host."""
+
+    class Quiet(ThreadingHTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            """A client that refuses the certificate hangs up."""
+
+    server = Quiet(("127.0.0.1", 0), provider.handler())
+    server.socket = authority.issue("login", "localhost").server_context().wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield server.server_port
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path / "authority")
+
+
+def test_both_clients_fetch_their_token_over_tls(
+    broker: EmbeddedBroker, provider: IdentityProvider, https_port: int, authority: Authority, jvm: JVMView
+) -> None:
+    config = cluster(broker, provider, SECRET, f"https://localhost:{https_port}", authority.certificate)
+    provider.asked.clear()
+
+    assert Admin(config).topic_names() == []
+    assert java_topics(jvm, config) == set()
+
+    assert len(provider.asked) == 2
+
+
+@pytest.mark.parametrize("wrong", ["authority", "host", "nobody is trusted"])
+def test_neither_client_sends_its_secret_to_an_endpoint_that_is_not_known(
+    broker: EmbeddedBroker,
+    provider: IdentityProvider,
+    https_port: int,
+    authority: Authority,
+    jvm: JVMView,
+    tmp_path: Path,
+    wrong: str,
+) -> None:
+    host = "127.0.0.1" if wrong == "host" else "localhost"
+    stranger = Authority(tmp_path / "stranger", "stranger").certificate
+    trusted = {"authority": stranger, "host": authority.certificate}.get(wrong)
+    config = cluster(broker, provider, SECRET, f"https://{host}:{https_port}", trusted)
+    provider.asked.clear()
+
+    with pytest.raises(BridgeError):
+        Admin(config, timeout=5.0).topic_names()
+    with pytest.raises(Py4JJavaError, match="KafkaException"):
+        java_topics(jvm, config)
+
+    assert provider.asked == []
 
 
 def test_a_wrong_client_secret_is_told_apart_from_a_missing_broker(

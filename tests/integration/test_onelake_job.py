@@ -44,7 +44,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 SHARE = 0.2
 KILLED_AT_RENAME = 9
-MAX_OFFSETS = 110
+MAX_OFFSETS = 90
 # A machine that has other work, too.
 SECONDS = 900.0
 
@@ -100,7 +100,7 @@ class Carried:
     codes: list[int]
     said: str
     met: list[Met]
-    requests: int
+    requests: Counter[Operation]
     replicator: Replicator
     ledger: LedgerState
     bound: Mapping[tuple[str, int], str]
@@ -164,7 +164,7 @@ def carried(
                     finally:
                         driver.kill()
                 codes.append(driver.returncode)
-        met, requests = list(server.met), len(server.requests)
+        met, requests = list(server.met), Counter(server.operations())
         server.fault = _calm
         place = emulated_storage(state, Timeline(), tokens.issue) if remote else LocalStorage(folder / "state")
         ledger = Ledger.open(place, now_ms=lambda: 0).state
@@ -221,15 +221,14 @@ def test_the_replicator_never_stood_still_nor_saw_a_published_file_change(carrie
 
 def test_every_kind_of_fault_happened_and_a_fifth_of_the_requests_met_one(carried: Carried) -> None:
     kinds = Counter(met.kind for met in carried.met)
-    assert set(kinds) == set(Kind)
-    assert carried.requests > 200
-    assert 0.15 < len(carried.met) / carried.requests < 0.27, kinds
+    # Only a large file is flushed, and could be seen empty before.
+    assert set(kinds) == set(Kind) - {Kind.SEEN_EMPTY}
+    assert carried.requests.total() > 200
+    assert 0.15 < len(carried.met) / carried.requests.total() < 0.27, kinds
 
 
-def test_files_were_seen_with_no_bytes_under_their_staging_names_only(carried: Carried) -> None:
-    seen = [met for met in carried.met if met.kind is Kind.SEEN_EMPTY]
-    assert {met.seen for met in seen} == {0}
-    assert all("/_scratchPad/" in met.path for met in seen)
+def test_no_file_was_ever_there_without_its_content(carried: Carried) -> None:
+    assert carried.requests.keys().isdisjoint({Operation.CREATE_FILE, Operation.APPEND, Operation.FLUSH})
 
 
 def test_tokens_that_ended_were_replaced(carried: Carried) -> None:

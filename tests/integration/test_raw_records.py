@@ -9,10 +9,22 @@ from confluent_kafka.admin import AdminClient
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, RecordsGoneError, TopicNotFoundError
-from connectors.kafka.raw import HEADERS_TYPE, read_records
+from connectors.kafka.headers import HEADERS_TYPE
+from connectors.kafka.raw import read_records
+from connectors.kafka.reading import open as open_module
 from tests.integration.conftest import TopicMaker
+from tests.support.kafka_messages import built
 
 pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(autouse=True, params=["native", "messages"])
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which of the two readers :func:`read_records` takes."""
+    if request.param == "messages":
+        monkeypatch.setattr(open_module, "LIBRARY", None)
+    else:
+        assert open_module.LIBRARY is built()
 
 
 def produce(kafka: KafkaConfig, topic: str, *values: str) -> None:

@@ -64,6 +64,7 @@ def test_in_json_every_line_is_an_object_and_those_of_a_batch_have_its_version(
     told = [(line["level"], line.get("version")) for line in lines]
     assert told == [("info", None), ("info", 2), ("warning", 2), ("error", 3)]
     assert lines[1]["stages"].keys() == {"publish", "plan", "land", "commit"}
+    assert lines[1]["steps"].keys() == {"read", "decode", "order", "encode", "stage"}
     assert (lines[2]["table"], lines[2]["reason"]) == ("public.orders", "truncate")
     assert (lines[3]["error"], lines[3]["error_offset"]) == ("TaskFailedError", "2")
     assert lines[3]["remedy"]

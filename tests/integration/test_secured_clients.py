@@ -8,8 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
     AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
     ScramCredentialInfo,
     ScramMechanism,
     UserScramCredentialUpsertion,
@@ -24,7 +31,9 @@ from connectors.kafka.config import KafkaConfig, SaslMechanism, Security, Securi
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import KafkaAccessError
 from connectors.kafka.raw import read_records
+from connectors.kafka.reading.ranges import PartitionRange
 from connectors.kafka.topics import Admin
+from tests.integration.conftest import ReaderMaker
 from tests.integration.java_client import java_topics
 from tests.support.bridge import QUICK_JAVA
 
@@ -108,7 +117,11 @@ def secured(certificates: Certificates, protocol: SecurityProtocol, client_certi
 def sasl_broker(
     tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], certificates: Certificates
 ) -> Iterator[EmbeddedBroker]:
-    properties = secured(certificates, SecurityProtocol.SASL_SSL, "none")
+    properties = secured(certificates, SecurityProtocol.SASL_SSL, "none") | {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+        "allow.everyone.if.no.acl.found": "true",
+    }
     with EmbeddedBroker(
         tmp_path_factory.mktemp("sasl"), broker_jars, properties=properties, jvm_options=[QUICK_JAVA]
     ) as broker:
@@ -194,3 +207,100 @@ def test_a_missing_client_certificate_is_refused(mutual_tls_broker: EmbeddedBrok
 
     with pytest.raises(KafkaAccessError):
         Admin(config, timeout=5.0).topic_names()
+
+
+@pytest.fixture
+def topic(sasl_broker: EmbeddedBroker) -> Iterator[str]:
+    """A topic with one record; gone afterwards."""
+    internal = {"bootstrap.servers": sasl_broker.internal_bootstrap_servers, "log_level": 0}
+    admin = AdminClient(internal)
+    admin.create_topics([NewTopic("orders", 1, 1)])["orders"].result(30)
+    producer = Producer(internal)
+    producer.produce("orders", b"v")
+    assert producer.flush(30) == 0
+    yield "orders"
+    admin.delete_topics(["orders"])["orders"].result(30)
+
+
+def refusal(
+    reader_of: ReaderMaker, config: KafkaConfig, capfd: pytest.CaptureFixture[str], topic: str = "orders"
+) -> KafkaAccessError:
+    """What a reader says; librdkafka says nothing of its own, and nobody the password."""
+    capfd.readouterr()
+    with pytest.raises(KafkaAccessError) as raised:
+        list(reader_of(config).read([PartitionRange(topic, 0, 0, 1)], timeout=5.0))
+    assert capfd.readouterr() == ("", "")
+    assert PASSWORD not in repr(raised.value)
+    assert raised.value.message.startswith("Kafka refuses access while reading records: ")
+    assert raised.value.facts.items() >= (
+        {"bootstrap_servers": config.bootstrap_servers, "topic": topic, "partition": 0}.items()
+    )
+    return raised.value
+
+
+@pytest.mark.parametrize("mechanism", [SaslMechanism.PLAIN, SaslMechanism.SCRAM_SHA_256, SaslMechanism.SCRAM_SHA_512])
+def test_records_are_read_with_user_and_password_over_tls(
+    sasl_broker: EmbeddedBroker,
+    certificates: Certificates,
+    reader_of: ReaderMaker,
+    topic: str,
+    mechanism: SaslMechanism,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    good = login(sasl_broker, certificates, mechanism, PASSWORD)
+    wrong = login(sasl_broker, certificates, mechanism, "wrong")
+
+    [records] = reader_of(good).read([PartitionRange(topic, 0, 0, 1)], timeout=20)
+
+    assert records.values.to_pylist() == [b"v"]
+    assert "Authentication failed" in refusal(reader_of, wrong, capfd).message
+
+
+def test_a_reader_refuses_a_broker_whose_authority_is_not_known(
+    sasl_broker: EmbeddedBroker,
+    tmp_path: Path,
+    certificates: Certificates,
+    reader_of: ReaderMaker,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    config = login(sasl_broker, Certificates(tmp_path), SaslMechanism.PLAIN, PASSWORD)
+
+    assert "certificate" in refusal(reader_of, config, capfd).message
+
+
+def test_a_reader_without_a_certificate_is_refused(
+    mutual_tls_broker: EmbeddedBroker,
+    certificates: Certificates,
+    reader_of: ReaderMaker,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    security = Security(SecurityProtocol.SSL, ca_file=certificates.ca)
+
+    refusal(reader_of, KafkaConfig(mutual_tls_broker.bootstrap_servers, security), capfd)
+
+
+def test_a_reader_without_the_right_to_a_topic_is_refused(
+    sasl_broker: EmbeddedBroker,
+    certificates: Certificates,
+    reader_of: ReaderMaker,
+    topic: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    admin = AdminClient({"bootstrap.servers": sasl_broker.internal_bootstrap_servers, "log_level": 0})
+    user = f"User:{USER}"
+    # The name and what it holds are two rights; either may be missing.
+    for operation in (AclOperation.READ, AclOperation.DESCRIBE):
+        denied = AclBinding(
+            ResourceType.TOPIC,
+            topic,
+            ResourcePatternType.LITERAL,
+            user,
+            "*",
+            operation,
+            AclPermissionType.DENY,
+        )
+        for future in admin.create_acls([denied]).values():
+            future.result(30)
+
+        config = login(sasl_broker, certificates, SaslMechanism.PLAIN, PASSWORD)
+        assert "Topic authorization failed" in refusal(reader_of, config, capfd, topic).message

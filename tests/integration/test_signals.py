@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from functools import partial
 
 import pytest
 from confluent_kafka import Producer
@@ -24,7 +26,9 @@ from connectors.kafka.signals import (
 from connectors.kafka.topics import Admin
 from connectors.kafka.watermarks import high_watermarks
 from streaming.demo.workload import Record
+from streaming.lifecycle.signalling import debezium_of
 from tests.support.cluster import Cluster
+from tests.unit.streaming.settings_builder import settings
 
 pytestmark = pytest.mark.kafka
 
@@ -62,8 +66,34 @@ def test_a_signal_is_sent_under_the_topic_prefix_and_only_once(cluster: Cluster,
 
 
 def test_a_signal_for_a_topic_that_is_not_there_says_so(config: KafkaConfig) -> None:
-    with pytest.raises(TopicNotFoundError, match="the Kafka cluster has no topic no-such-topic"):
+    with pytest.raises(TopicNotFoundError, match="the Kafka cluster has no topic no-such-topic") as raised:
         send_signal(config, "no-such-topic", "shop", SIGNAL)
+    assert raised.value.remedy.startswith("correct source.signals.topic, or create the topic")
+
+
+def test_a_notifications_topic_that_is_not_there_says_so(config: KafkaConfig) -> None:
+    for ask in (partial(notification_ends, config, "gone"), partial(notifications_since, config, "gone", {})):
+        with pytest.raises(TopicNotFoundError) as raised:
+            ask()
+        assert raised.value.remedy.startswith("correct source.notifications_topic, or create the topic")
+
+
+def test_which_of_the_topics_that_the_settings_name_is_missing_is_known_beforehand(
+    cluster: Cluster, config: KafkaConfig
+) -> None:
+    there = cluster.own_topic("there")
+
+    def missing(signals: str, notifications: str) -> Mapping[str, str]:
+        named = settings(
+            kafka__bootstrap_servers=config.bootstrap_servers,
+            source__signals={"topic": signals},
+            source__notifications_topic=notifications,
+        )
+        return debezium_of(named, Admin(config)).missing()
+
+    assert missing(there, there) == {}
+    assert missing(there, "gone") == {"source.notifications_topic": "gone"}
+    assert missing("gone", there) == {"source.signals.topic": "gone"}
 
 
 def test_special_characters_of_a_name_are_escaped_in_a_signal() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from confluent_kafka import Producer
 
+from connectors.kafka import topics
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, ClientOptionsError, TopicNotFoundError
 from connectors.kafka.raw import read_records
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics
+from streaming.lifecycle.outside import topics_to_read
 from tests.integration.conftest import TopicMaker
 
 pytestmark = pytest.mark.kafka
@@ -26,6 +29,13 @@ def produce(kafka: KafkaConfig, topic: str, partition: int, count: int) -> None:
     for number in range(count):
         producer.produce(topic, b"value", str(number).encode(), partition=partition)
     assert producer.flush(30) == 0
+
+
+def until_gone(admin: Admin, topic: str) -> None:
+    deadline = time.monotonic() + 30
+    while topics._described(admin, [topic]):
+        assert time.monotonic() < deadline, f"{topic} is still there"
+        time.sleep(0.05)
 
 
 def test_a_topic_is_described_with_its_identity_ends_and_limits(
@@ -128,6 +138,83 @@ def test_a_topic_deleted_meanwhile_is_left_out(
     monkeypatch.setattr(admin, "topic_names", lambda: [goes, stays])
 
     assert list(describe_topics(admin, [stays, goes])) == [stays]
+
+
+def test_a_topic_deleted_between_its_description_and_its_ends_is_left_out(
+    admin: Admin, new_topic: TopicMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stays, goes = new_topic("stays"), new_topic("goes")
+    described = topics._described
+
+    def described_before_it_went(asked: Admin, names: list[str]) -> dict[str, tuple[str, list[int]]]:
+        found = described(asked, names)
+        if goes in found:
+            asked.client.delete_topics([goes])[goes].result(30)
+            until_gone(asked, goes)
+        return found
+
+    monkeypatch.setattr(topics, "_described", described_before_it_went)
+
+    assert describe_topics(admin, [stays, goes])[stays].partitions == {0: (0, 0)}
+    assert list(describe_topics(admin, re.compile(f"{stays}|{goes}"))) == [stays]
+
+
+class TestMissingForAMoment:
+    """A broker that loads its ACLs shows fewer topics."""
+
+    def shown(self, admin: Admin, monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[list[str]]:
+        """The answers that are left of those to the questions which topics there are; the last one stays."""
+        left = list(answers)
+        monkeypatch.setattr(admin, "topic_names", lambda: left.pop(0) if len(left) > 1 else left[0])
+        return left
+
+    def test_is_not_gone(self, admin: Admin, new_topic: TopicMaker, monkeypatch: pytest.MonkeyPatch) -> None:
+        orders, lines = new_topic("orders"), new_topic("lines")
+        both, gone = [orders, lines], set[str]()
+        self.shown(admin, monkeypatch, [orders], [orders], both)
+        assert sorted(topics_to_read(admin, both, lambda: both, gone)) == sorted(both)
+        assert gone == set()
+
+    def test_is_gone_when_it_stays_missing_and_is_not_waited_for_again(
+        self, admin: Admin, new_topic: TopicMaker, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        orders, lines = new_topic("orders"), new_topic("lines")
+        both, gone = [orders, lines], set[str]()
+        self.shown(admin, monkeypatch, [orders])
+        monkeypatch.setattr("streaming.lifecycle.outside.GONE_SECONDS", 0.7)
+        began = time.monotonic()
+        assert list(topics_to_read(admin, both, lambda: both, gone)) == [orders]
+        assert (gone, time.monotonic() - began >= 0.7) == ({lines}, True)
+        monkeypatch.setattr("streaming.lifecycle.outside.GONE_SECONDS", 3_600.0)
+        assert list(topics_to_read(admin, both, lambda: both, gone)) == [orders]
+        self.shown(admin, monkeypatch, both)
+        assert (sorted(topics_to_read(admin, both, lambda: both, gone)), gone) == (sorted(both), set())
+
+    def test_is_a_mistake_if_nothing_was_ever_read_of_it(self, admin: Admin, new_topic: TopicMaker) -> None:
+        orders = new_topic("orders")
+        with pytest.raises(TopicNotFoundError):
+            topics_to_read(admin, [orders, "@"], lambda: [orders], set())
+
+
+def test_a_topic_that_is_described_and_has_no_ends_is_something_that_passes(
+    admin: Admin, new_topic: TopicMaker, monkeypatch: pytest.MonkeyPatch, kafka: KafkaConfig
+) -> None:
+    stays, gone = new_topic("stays"), new_topic("gone")
+    described = topics._described(admin, [stays, gone])
+    admin.client.delete_topics([gone])[gone].result(30)
+    until_gone(admin, gone)
+    monkeypatch.setattr(topics, "_described", lambda _, names: {name: described[name] for name in names})
+    monkeypatch.setattr(admin, "topic_names", lambda: [gone, stays])
+    monkeypatch.setattr(admin, "timeout", 1.0)
+
+    with pytest.raises(BrokerUnavailableError) as raised:
+        describe_topics(admin, [stays, gone])
+
+    assert str(raised.value) == (
+        f"Kafka describes {gone}, and finds no such topic or no leader of it when asked for ends "
+        f"[bootstrap_servers={kafka.bootstrap_servers}]. "
+        "Remedy: see whether the topic's partitions have a leader; it is asked again"
+    )
 
 
 def test_no_broker_is_something_that_passes(unused_port: int) -> None:

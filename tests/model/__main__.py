@@ -1,4 +1,4 @@
-"""``python -m tests.model [short|long|lost] [WORDS]``: explore the model, print what was explored and what was found.
+"""``python -m tests.model [short|long] [WORDS]``: explore the model, print what was explored and what was found.
 
 With words, only the explorations whose name holds them.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sys
 
-from tests.model.bounds import LONG, LOST, SHORT
+from tests.model.bounds import LONG, SHORT
 from tests.model.explorer import Explored, explore
 
 
 def main(arguments: list[str]) -> int:
     """Returns 1 when a promise was broken."""
-    wanted = {"short": SHORT, "long": LONG, "lost": LOST}[arguments[0] if arguments else "long"]
+    wanted = {"short": SHORT, "long": LONG}[arguments[0] if arguments else "long"]
     words = " ".join(arguments[1:])
     print(f"{'exploration':<58}{'schedules':>11}{'moments':>11}{'worlds':>9}{'seconds':>9}  promises")
     broken = 0

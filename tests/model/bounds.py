@@ -28,14 +28,8 @@ LONG: Mapping[str, Bounds] = MappingProxyType(
         "two drivers, an interruption, the replicator": Bounds(preemptions=1, drivers=2, consumed=2),
         "two drivers, an interruption and a fault": Bounds(preemptions=1, drivers=2, faults=1),
         "a lost ledger and the replicator": Bounds(losses=1, consumed=2, recuts=1),
-    }
-)
-"""Minutes of one core."""
-
-LOST: Mapping[str, Bounds] = MappingProxyType(
-    {
         "a lost ledger and a fault": Bounds(losses=1, faults=1),
         "a lost ledger while a driver sleeps": Bounds(losses=1, preemptions=1, drivers=2),
     }
 )
-"""The loss of a ledger and something else: beyond what is promised, so a person judges what they end with."""
+"""Minutes of one core."""

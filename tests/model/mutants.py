@@ -26,8 +26,7 @@ class Mutant:
 
     Attributes:
         name: what is wrong; file: where; old, new: text that is in the file once, and what takes its place.
-        exploration: the first one that sees it: ``short``, ``long`` or ``lost`` as in :mod:`tests.model`, and words of
-            its name.
+        exploration: the first one that sees it: ``short`` or ``long`` as in :mod:`tests.model`, and words of its name.
     """
 
     name: str
@@ -38,7 +37,7 @@ class Mutant:
 
 
 _INTERRUPTED = ("long", "two drivers, two interruptions")
-_SLEEPER = ("lost", "a lost ledger while a driver sleeps")
+_SLEEPER = ("long", "a lost ledger while a driver sleeps")
 
 MUTANTS = (
     Mutant(
@@ -123,17 +122,17 @@ MUTANTS = (
         ("long", "one driver, a fault, batches cut anew, the replicator"),
     ),
     Mutant(
-        "vacuum does not ask what is pending",
+        "vacuum empties the folders of every epoch",
         "connectors/landing_zone/vacuum.py",
-        "removed = tuple(entry.path for entry in left_behind if entry.path not in named)",
-        "removed = tuple(entry.path for entry in left_behind)",
-        ("lost", "a lost ledger and a fault"),
+        "removed = _delete_all_but(named, zone, left_behind)",
+        "removed = _delete_all_but((), zone, left_behind)",
+        ("long", "a lost ledger and a fault"),
     ),
     Mutant(
         "vacuum empties the present epoch, too",
         "connectors/landing_zone/vacuum.py",
-        "epoch is not None and epoch < present",
-        "epoch is not None",
+        "if _epoch(folder) < head.epoch]",
+        "]",
         _INTERRUPTED,
     ),
     Mutant(
@@ -141,6 +140,13 @@ MUTANTS = (
         f"{_LEDGER}/log.py",
         "        if number > 1 and self._storage.stat(path_of(number - 1)) is not None:\n            return\n",
         "        return\n",
+    ),
+    Mutant(
+        "a driver leaves its version where the ledger has gone",
+        f"{_LEDGER}/log.py",
+        "            self._storage.delete(path_of(number))\n            raise _gone(self._storage, number - 1)\n",
+        "            raise self._fenced()\n",
+        _SLEEPER,
     ),
     Mutant(
         "a fence does not look for its own version",
@@ -157,7 +163,7 @@ MUTANTS = (
     Mutant(
         "a version that is pruned while it is read is taken for damage",
         f"{_LEDGER}/version_file.py",
-        "        if kept and number < kept[0]:\n            return None\n",
+        "    if kept and number < kept[0]:\n        return None\n",
         "",
         _INTERRUPTED,
     ),
@@ -166,7 +172,7 @@ MUTANTS = (
         "streaming/driver/startup.py",
         "        if not ledger.state.version:\n            ensure_unowned(zone)\n",
         "",
-        ("lost", "a lost ledger and a fault"),
+        ("long", "a lost ledger and a fault"),
     ),
     Mutant(
         "a ledger made again takes nothing from the footers",
@@ -182,9 +188,9 @@ MUTANTS = (
     ),
     Mutant(
         "a ledger made again leaves staged files to a sleeper",
-        "streaming/zones/rebuilding_ledger.py",
-        "    vacuum(zone, state, msgspec",
-        "    () or (lambda *_, **__: None)(zone, state, msgspec",
+        "connectors/landing_zone/vacuum.py",
+        "    for path in removed:\n        zone.delete(path)\n",
+        "",
         _SLEEPER,
     ),
     Mutant(

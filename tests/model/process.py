@@ -71,7 +71,7 @@ class Sent:
     def upload(self, local: Path, path: str) -> None:
         self.put(path, local.read_bytes())
 
-    def rename_if_absent(self, source: str, target: str) -> bool:
+    def rename_if_absent(self, source: str, target: str, size: int | None = None) -> bool:
         return bool(self._send(Call(self._disk, "rename_if_absent", (source, target))))
 
     def delete(self, path: str) -> None:
@@ -99,7 +99,7 @@ def drive(name: str, cut: Cut, send: Send, at_rest: Callable[[object], None]) ->
     while (begin := _offset(opened.ledger)) < len(EVENTS):
         end = next(end for end in cut if end > begin)
         planned = Planned({TOPIC: {0: max((0, *(each for each in cut if each <= begin)))}}, {TOPIC: {0: end}})
-        run_batch(planned, TOPIC_IDS, JOB, opened.ledger, opened.publisher, lambda plan: land(zone, plan, name))
+        run_batch(planned, lambda: TOPIC_IDS, JOB, opened.ledger, opened.publisher, lambda plan: land(zone, plan, name))
         opened.prune()
         at_rest(_memory(opened.ledger))
 

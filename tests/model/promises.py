@@ -102,11 +102,15 @@ class ZoneWitness:
         seen.landed[table] += len(rows)
 
     def removed(self, path: str) -> None:
-        for table, (number, _, staged) in self._seen.bound.items():
+        seen = self._seen
+        for table, (number, _, staged) in list(seen.bound.items()):
+            if path != staged or number <= seen.last[table]:
+                continue
             _require(
-                path != staged or number <= self._seen.last[table],
-                f"{path} is removed, although file {number} of {table} is bound to it and was never seen",
+                seen.lost, f"{path} is removed, although file {number} of {table} is bound to it and was never seen"
             )
+            # The version that bound it is gone, too: until another one binds the number, nothing may be seen there.
+            del seen.bound[table]
 
 
 class LedgerWitness:

@@ -201,7 +201,7 @@ class Run:
             if others or world.lost or world.losses:
                 return
         elif process.kind == "operator" and isinstance(error, LedgerWholeError):
-            world.lost = False
+            world.none_is_lost()
             return
         elif process.kind == "operator" and isinstance(error, InvalidZoneError) and OWNER_FILE not in world.zone_files:
             world.empty_state()
@@ -230,7 +230,7 @@ class Run:
         if chosen.effect:
             world.settled = world.settled and not call.writes
             try:
-                answer = world.apply(call)
+                answer = world.apply(call, of_lost=process.losses < world.losses)
             except PathNotFoundError as error:
                 refused = error
         if chosen.dies:

@@ -9,11 +9,12 @@ import hashlib
 
 import pytest
 
+from connectors.landing_zone.ledger.owner import OWNER_FILE
 from connectors.landing_zone.redo import Published
 from tests.model.bounds import SHORT
 from tests.model.explorer import explore
 from tests.model.promises import PromiseBroken
-from tests.model.world import Bounds, World
+from tests.model.world import Bounds, Call, World
 
 
 @pytest.mark.parametrize("name", SHORT)
@@ -71,6 +72,19 @@ def test_the_witness_objects_to_the_removal_of_a_file_that_is_bound_and_was_neve
 
     with pytest.raises(PromiseBroken, match=r"file 1 of public.a is bound to it and was never seen"):
         del world.zone_files["_scratchPad/1/file"]
+
+
+@pytest.mark.parametrize(("told", "of_lost"), [(True, True), (True, False), (False, True)])
+def test_a_zone_without_ledger_is_lost_if_a_driver_that_slept_has_made_it_its_own_and_nobody_else(
+    told: bool, of_lost: bool
+) -> None:
+    world = World(Bounds())
+    if told:
+        world.none_is_lost()
+
+    world.apply(Call("zone", "put_if_absent", (OWNER_FILE, b"{}")), of_lost=of_lost)
+
+    assert world.lost == (told and of_lost)
 
 
 def test_two_worlds_with_the_same_content_have_the_same_key_however_it_came_about() -> None:

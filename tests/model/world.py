@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from connectors.landing_zone.errors import PathNotFoundError
+from connectors.landing_zone.ledger.owner import OWNER_FILE
 from connectors.landing_zone.ledger.version_file import FOLDER
 from tests.model.disks import BareStorage, Files, WatchedDisk
 from tests.model.promises import LedgerWitness, Seen, ZoneWitness
@@ -67,6 +68,9 @@ class World:
         late: requests whose sender has given them up or died, and that may still take effect, with the sender's name.
         settled: the last process that ran to its end had nothing left to do, and nothing has happened since.
         lost: the ledger is lost and not made again yet; losses: how often it was lost.
+        not_lost: a person who wanted to make it again was told that there is none, or that it is whole; woken: a driver
+            of the lost ledger, whose doing that was, has gone on since: it has made the zone its ledger's, or taken its
+            version back. If the zone has an owner and the state storage no version then, the ledger is lost still.
         refused: a driver has stopped because of that, so that no other one starts before it is made again.
         troubled: more than the loss of a ledger may happen to it.
         told: how this moment was reached, for a person.
@@ -79,6 +83,8 @@ class World:
     late: tuple[tuple[str, Call], ...] = ()
     settled: bool = False
     lost: bool = False
+    not_lost: bool = False
+    woken: bool = False
     losses: int = 0
     refused: bool = False
     troubled: bool = False
@@ -108,13 +114,23 @@ class World:
             late,
             self.settled,
             self.lost,
+            self.not_lost,
+            self.woken,
             self.losses,
             self.refused,
         )
 
-    def apply(self, call: Call) -> Any:
-        """The effect of a request, and its answer."""
-        return getattr(self._bare[call.disk], call.method)(*call.arguments)
+    def apply(self, call: Call, *, of_lost: bool = False) -> Any:
+        """The effect of a request, and its answer.
+
+        Args:
+            of_lost: its sender began before the ledger was lost.
+        """
+        answer = getattr(self._bare[call.disk], call.method)(*call.arguments)
+        self.woken = self.woken or (self.not_lost and of_lost and call.writes)
+        if self.woken and OWNER_FILE in self.zone_files and not self.newest():
+            self.lost, self.refused, self.not_lost, self.woken = True, False, False, False
+        return answer
 
     def deliver(self, index: int) -> None:
         """A late request takes effect; nobody hears the answer."""
@@ -155,8 +171,12 @@ class World:
 
     def made_again(self) -> None:
         """The ledger is made again."""
-        self.lost = False
+        self.lost = self.not_lost = self.woken = False
         self._forget_late_writes_to_the_ledger()
+
+    def none_is_lost(self) -> None:
+        """A person is told that no ledger is lost."""
+        self.lost, self.not_lost = False, True
 
     def empty_state(self) -> None:
         """A person empties the state storage of a zone that nobody has ever filled."""
@@ -166,7 +186,8 @@ class World:
         self._ledger_witness.lossy = False
         self.seen.forget_ledger()
         self.late = ()
-        self.lost = self.refused = False
+        self.refused = False
+        self.none_is_lost()
 
     def start_over(self) -> None:
         """A person takes an empty zone instead of one that a lost ledger owns and that shows no file yet."""
@@ -190,6 +211,7 @@ class World:
 
     def _lose(self, paths: list[str], *, damaged: bool) -> None:
         self.seen.lost = self.lost = True
+        self.not_lost = self.woken = False
         self.seen.may_stand = self.troubled
         self.settled = False
         self.losses += 1

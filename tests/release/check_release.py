@@ -11,6 +11,8 @@ from pathlib import Path
 
 import yaml
 
+from connectors.debezium.json_kernel.native import KERNEL
+from connectors.kafka.reading.library import MESSAGES
 from tests.release.left_behind import tags as recorded_tags
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +30,7 @@ class Commit:
         uncommitted: files that differ from the commit, or that git does not know.
         tags: of all releases so far.
         recorded: of those that the test of upgrades knows.
+        extensions: whether the extension modules could be built here, for the wheel to hold them.
     """
 
     changes: str
@@ -36,6 +39,7 @@ class Commit:
     uncommitted: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     recorded: tuple[str, ...] = ()
+    extensions: bool = True
 
 
 def missing(release: str, commit: Commit) -> list[str]:
@@ -60,6 +64,8 @@ def missing(release: str, commit: Commit) -> list[str]:
     following = f"{match['major']}.{match['minor']}.{int(match['patch']) + 1}.dev0"
     if commit.fallback != following:
         found.append(f"set fallback_version in pyproject.toml to {following} (is {commit.fallback})")
+    if not commit.extensions:
+        found.append("build the extension modules, which the wheel has to hold: make json-reader says what is missing")
     unrecorded = [tag for tag in commit.tags if tag not in commit.recorded]
     found += [f"record what {tag} leaves behind: python -m tests.release.record_upgrade {tag}" for tag in unrecorded]
     return found
@@ -75,6 +81,7 @@ def this_commit() -> Commit:
         uncommitted=tuple(line[3:] for line in _git("status", "--porcelain").splitlines()),
         tags=tuple(sorted(_git("tag", "--list", "v[0-9]*").split(), key=lambda tag: _numbers(tag.removeprefix("v")))),
         recorded=tuple(recorded_tags()),
+        extensions=KERNEL is not None and MESSAGES is not None,
     )
 
 

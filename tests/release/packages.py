@@ -14,14 +14,16 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.archive import unpack
 
 ROOT = Path(__file__).parents[2]
+EXTENSIONS = ("connectors/debezium/json_kernel/_kernel.abi3.so", "connectors/kafka/reading/_messages.abi3.so")
 VERSION_VARIABLE = "SETUPTOOLS_SCM_PRETEND_VERSION_FOR_CDC_BRIDGE"
-_FILES = ("CHANGELOG.md", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml")
+_FILES = ("CHANGELOG.md", "LICENSE", "MANIFEST.in", "README.md", "kernel_build.py", "pyproject.toml", "setup.py")
 _FOLDERS = ("connectors", "streaming")
 
 
@@ -51,7 +53,7 @@ def build(out: Path, *, version: str, epoch: int) -> Packages:
         for file in _FILES:
             shutil.copy(ROOT / file, source)
         for folder in _FOLDERS:
-            shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__", "*.so"))
         _run_build("--sdist", source, work / "made", {VERSION_VARIABLE: version, "SOURCE_DATE_EPOCH": str(epoch)})
         [made] = (work / "made").iterdir()
         sdist = out / made.name
@@ -121,6 +123,14 @@ def main() -> None:
     """Build into the folder that the command line names, and print what is there."""
     [out] = sys.argv[1:]
     built = build(Path(out), version=version_of_clone(), epoch=time_of_commit())
+    with zipfile.ZipFile(built.wheel) as wheel:
+        names = wheel.namelist()
+    if lacking := [name for name in EXTENSIONS if name not in names]:
+        built.wheel.unlink()
+        raise SystemExit(
+            f"a released wheel holds all extension modules, and this one lacks {', '.join(lacking)}: make json-reader "
+            "says why; on Debian or Ubuntu: apt-get install gcc libc6-dev python3-dev"
+        )
     for package in (built.sdist, built.wheel):
         print(f"{package}: {package.stat().st_size:,} bytes")
 

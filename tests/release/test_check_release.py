@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.release import check_release
 from tests.release.check_release import Commit, missing, this_commit
 
 READY = Commit(
@@ -45,6 +46,10 @@ def test_a_commit_in_which_everything_says_the_release_can_be_tagged() -> None:
         ),
         (replace(READY, fallback="0.1.1.dev0"), "set fallback_version in pyproject.toml to 0.2.1.dev0 (is 0.1.1.dev0)"),
         (
+            replace(READY, extensions=False),
+            "build the extension modules, which the wheel has to hold: make json-reader says what is missing",
+        ),
+        (
             replace(READY, recorded=()),
             "record what v0.1.0 leaves behind: python -m tests.release.record_upgrade v0.1.0",
         ),
@@ -63,6 +68,13 @@ def test_this_commit_is_read_from_its_files() -> None:
     assert commit.changes.startswith("# Changes\n")
     assert commit.chart["name"] == "cdc-bridge"
     assert re.fullmatch(r"\d+\.\d+\.\d+\.dev0", commit.fallback)
+    assert commit.extensions
+
+
+@pytest.mark.parametrize("lacking", ["KERNEL", "MESSAGES"])
+def test_a_commit_lacks_its_extensions_where_one_is_missing(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_release, lacking, None)
+    assert not this_commit().extensions
 
 
 def test_every_release_in_the_list_of_changes_has_left_something_that_is_gone_on_with() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -13,12 +14,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.release.packages import ROOT, Packages, build, wheel_of
+from tests.release.packages import EXTENSIONS, ROOT, Packages, build, main, wheel_of
 
 VERSION = "9.8.7.dev6+g0123abcd"
 EPOCH = 1_767_323_044
 BESIDE_MODULES = {
+    "connectors/debezium/json_kernel/kernel.c",
+    "connectors/debezium/json_kernel/kernel.h",
     "connectors/kafka/jars.json",
+    "connectors/kafka/reading/messages.c",
+    "connectors/kafka/reading/messages.h",
     "connectors/py.typed",
     "streaming/lineage/ledger_run_facet.json",
     "streaming/driver/log4j2.xml",
@@ -67,6 +72,7 @@ def test_the_wheel_holds_the_bridge_with_its_files_and_nothing_else(packages: Pa
     with zipfile.ZipFile(packages.wheel) as wheel:
         assert set(wheel.namelist()) == sources() | {
             *BESIDE_MODULES,
+            *EXTENSIONS,
             f"{about}/METADATA",
             f"{about}/RECORD",
             f"{about}/WHEEL",
@@ -88,8 +94,10 @@ def test_the_sdist_holds_what_the_wheel_is_made_of_and_nothing_else(packages: Pa
         "PKG-INFO",
         "README.md",
         "cdc_bridge.egg-info/SOURCES.txt",
+        "kernel_build.py",
         "pyproject.toml",
         "setup.cfg",
+        "setup.py",
         *BESIDE_MODULES,
     }
     assert {(member.mtime, member.uid, member.uname) for member in members} == {(EPOCH, 0, "")}
@@ -104,9 +112,61 @@ def test_another_build_makes_the_same_bytes_and_so_does_the_sdist(packages: Pack
     assert (rebuilt.name, rebuilt.read_bytes()) == (packages.wheel.name, packages.wheel.read_bytes())
 
 
+def test_a_wheel_with_the_extensions_is_of_this_platform_and_every_python(packages: Packages) -> None:
+    assert re.search(r"-cp311-abi3-(?!any)\w+\.whl$", packages.wheel.name)
+
+
+def test_a_release_is_not_made_without_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", str(tmp_path / "no-compiler"))
+    monkeypatch.setattr(sys, "argv", ["packages", str(tmp_path / "dist")])
+    with pytest.raises(SystemExit, match="apt-get install gcc"):
+        main()
+    assert [path.suffix for path in (tmp_path / "dist").iterdir()] == [".gz"]
+
+
+@pytest.fixture
+def compiler_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that makes the JSON kernel, and not what copies Kafka's messages."""
+    compiler = tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\ncase "$*" in *_messages*) exit 1;; esac\nexec cc "$@"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+
+
+@pytest.mark.usefixtures("compiler_of_one")
+def test_a_release_is_not_made_with_one_of_the_extensions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["packages", str(tmp_path / "dist")])
+    with pytest.raises(SystemExit, match=f"lacks {EXTENSIONS[1]}: make json-reader says why"):
+        main()
+    assert [path.suffix for path in (tmp_path / "dist").iterdir()] == [".gz"]
+
+
+@pytest.mark.usefixtures("compiler_of_one")
+def test_a_wheel_with_one_of_the_extensions_is_of_this_platform(packages: Packages, tmp_path: Path) -> None:
+    (tmp_path / "from-sdist").mkdir()
+    wheel = wheel_of(packages.sdist, tmp_path / "from-sdist", epoch=EPOCH)
+    with zipfile.ZipFile(wheel) as opened:
+        assert set(EXTENSIONS) & set(opened.namelist()) == {EXTENSIONS[0]}
+    assert wheel.name == packages.wheel.name
+
+
+def test_without_a_compiler_the_wheel_is_built_all_the_same_and_is_of_any_platform(
+    packages: Packages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", str(tmp_path / "no-compiler"))
+    (tmp_path / "from-sdist").mkdir()
+    wheel = wheel_of(packages.sdist, tmp_path / "from-sdist", epoch=EPOCH)
+    with zipfile.ZipFile(wheel) as opened:
+        names = set(opened.namelist())
+    assert sources() <= names
+    assert names.isdisjoint(EXTENSIONS)
+    assert wheel.name.endswith("-py3-none-any.whl")
+
+
 def test_the_wheel_s_commands_run_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     told = json.loads(run(installed, tmp_path, "version", "--json"))
     assert (told["cdc-bridge"], told["commit"]) == (VERSION, "0123abcd")
+    assert {told["json-reader"], told["kafka-reader"]} == {"built"}
     assert yaml.safe_load(run(installed, tmp_path, "config", "example"))["name"]
     assert "Example: cdc-bridge check" in run(installed, tmp_path, "check", "--help")
     assert list(tmp_path.iterdir()) == []

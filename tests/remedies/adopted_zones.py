@@ -16,9 +16,9 @@ from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.owner import OWNER_FILE
 from streaming.driver.beginning import Beginning
 from streaming.settings.kafka import Starting
-from streaming.task.runs import partition_runs
 from streaming.zones.adopting import Adoption, Declared, adopt_zone, declared_topics
 from streaming.zones.seen_sources import newest, seen_sources
+from tests.support.partition_runs import partition_runs
 from tests.support.records import raw_batch
 from tests.unit.streaming.rebuild_world import Hook, Scratch, World
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 _ZONE = "tests/remedies/test_zone_errors.py"
 _START = "tests/remedies/test_start_errors.py"
 _KAFKA = "tests/remedies/test_kafka_errors.py"
+_TOPICS = "tests/remedies/test_topic_errors.py"
 _LOST = "tests/remedies/test_resolve_lost.py"
 _TAKEN = "tests/remedies/test_resolve_taken.py"
 _LEDGER = "tests/remedies/test_ledger_errors.py"
@@ -50,13 +51,13 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.landing_zone.errors.LostFileError": (_ZONE, "test_lost_file"),
     "connectors.landing_zone.errors.MetadataConflictError": (_ZONE, "test_metadata_conflict"),
     "connectors.landing_zone.errors.NullKeyError": (_START, "test_null_key"),
-    "connectors.landing_zone.errors.OffsetGapError": (_LEDGER, "test_offset_gap_at_a_start"),
+    "connectors.landing_zone.errors.OffsetGapError": (_TOPICS, "test_offset_gap"),
     "connectors.landing_zone.errors.PathNotFoundError": (_ZONE, "test_path_not_found"),
     "connectors.landing_zone.errors.SequenceConflictError": (_ZONE, "test_sequence_conflict"),
     "connectors.landing_zone.errors.StorageDeniedError": (_START, "test_storage_denied"),
     "connectors.landing_zone.errors.TableResetError": (_ZONE, "test_table_reset"),
     "connectors.landing_zone.errors.TextSchemaChangeError": (_START, "test_text_schema_change"),
-    "connectors.landing_zone.errors.TopicRecreatedError": (_LEDGER, "test_topic_recreated"),
+    "connectors.landing_zone.errors.TopicRecreatedError": (_TOPICS, "test_topic_recreated"),
     "connectors.landing_zone.errors.VersionNotKeptError": (_LEDGER, "test_version_not_kept"),
     "connectors.landing_zone.errors.ZoneOwnedError": (_LEDGER, "test_zone_owned"),
     "connectors.landing_zone.replay.content.UnreadableFileError": (_START, "test_unreadable_file"),
@@ -151,3 +152,38 @@ ACTS: dict[str, str] = {
     "streaming.zones.replaying.RebuiltSinceError": "name a later version, or another table",
 }
 """Where neither a command of the bridge's nor a setting helps: what the runbook says to do, in its words."""
+
+ACTS_ALONE = frozenset(
+    {
+        "BrokerStartError",
+        "CheckpointError",
+        "ClientOptionsError",
+        "ColumnDeclarationError",
+        "DatabaseRequestError",
+        "DatabaseUrlError",
+        "DemoFolderError",
+        "ExportError",
+        "FencedError",
+        "InvalidDraftError",
+        "InvalidFileNameError",
+        "InvalidLocationError",
+        "InvalidPathError",
+        "InvalidZoneError",
+        "JarDigestError",
+        "KafkaRequestError",
+        "LedgerFormatError",
+        "NoSuchRecordError",
+        "OffsetGapError",
+        "PathNotFoundError",
+        "ProduceError",
+        "RegistryAccessError",
+        "SchemaError",
+        "SettingsError",
+        "StartingOffsetError",
+        "StorageDeniedError",
+        "TopicNotFoundError",
+        "UnknownTableError",
+        "VersionNotKeptError",
+    }
+)
+"""Errors of which some remedy is an act outside of the bridge, or an argument of the command that met it."""

@@ -17,8 +17,8 @@ from streaming.lifecycle.outside import Ranges
 from streaming.resolving.decision import Decision
 from streaming.resolving.remaking import Kafka
 from streaming.resolving.resolve import Place, Resolved, resolve
-from streaming.task.runs import partition_runs
 from streaming.zones.reading import ledger_of_zone
+from tests.support.partition_runs import partition_runs
 from tests.support.records import raw_batch
 from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, row

@@ -12,15 +12,18 @@ import pytest
 import connectors
 from connectors.errors import Terminal
 from streaming.errors_docs import errors
+from streaming.monitoring.alerts import ALERTS
 from streaming.settings import BridgeSettings
 from streaming.settings.explain import known_keys
-from tests.remedies.inventory import ACTS, TESTS
+from tests.remedies.inventory import ACTS, ACTS_ALONE, TESTS
+from tests.unit.streaming.test_named_settings import KEYS, named
 
 ROOT = Path(connectors.__file__).parents[1]
 TERMINAL = {f"{kind.__module__}.{kind.__name__}" for kind in errors() if issubclass(kind, Terminal)}
 
 _NOBODY_TO_ASK = re.compile(
-    r"\b(contact|support|call us|consult|administrator|report (it|this|that|them|the))\b", re.IGNORECASE
+    r"\b(contact|support|call us|consult|administrator|report (it|this|that|them|the)|ask (that|the|your|microsoft))\b",
+    re.IGNORECASE,
 )
 _ALSO_NOT_THE_ONLY_ONE = {
     "streaming.task.bad_records.BadRecordError",
@@ -54,6 +57,26 @@ def _remedies_in(part: ast.AST) -> Iterator[ast.expr]:
             yield from (each.value for each in ast.walk(part) if isinstance(each, ast.Return) and each.value)
         case ast.Call(func=ast.Attribute(value=ast.Name(id="Stop"), attr="at"), args=[_, _, _, _, value]):
             yield value
+
+
+def remedies_of_errors() -> Iterator[tuple[str, str]]:
+    """Class of a terminal error and what it is raised with, where that is written there and not a constant's."""
+    kinds = {error.rpartition(".")[2] for error in TERMINAL}
+    for package in ("connectors", "streaming"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for part in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                match part:
+                    case ast.Call(func=ast.Name(id=kind)) if kind in kinds:
+                        for value in _remedies_of(part):
+                            named_constants = [each.id for each in ast.walk(value) if isinstance(each, ast.Name)]
+                            words = [each.value for each in ast.walk(value) if isinstance(each, ast.Constant)]
+                            text = "".join(word for word in words if isinstance(word, str))
+                            if text and not any(name.isupper() for name in named_constants):
+                                yield kind, text
+
+
+def _remedies_of(call: ast.Call) -> Iterator[ast.expr]:
+    return (each.value for each in call.keywords if each.arg == "remedy")
 
 
 def told_to_do(error: str) -> str:
@@ -93,15 +116,19 @@ def test_what_to_do_is_a_command_else_a_setting_or_an_act_that_is_named(error: s
         assert ACTS[error] in text
 
 
+def test_a_terminal_error_s_own_remedy_names_a_command_or_a_setting_where_one_helps() -> None:
+    nameless = {error for error, text in remedies_of_errors() if "cdc-bridge " not in text and not named(text) & KEYS}
+    assert nameless - ACTS_ALONE == set()
+
+
 def test_no_remedy_sends_a_person_to_somebody_else() -> None:
     written = remedies()
     assert len(written) > 100
     assert [(place, text) for place, text in written if _NOBODY_TO_ASK.search(text)] == []
 
 
-def test_no_section_of_the_runbook_about_an_error_ends_with_somebody_else() -> None:
+def test_no_section_of_the_runbook_about_an_alert_or_an_error_ends_with_somebody_else() -> None:
     runbook = (ROOT / "docs/runbook.md").read_text(encoding="utf-8")
-    about_errors = runbook[runbook.index("\n## Errors") :]
-    told = re.findall(r"^- \*\*Do:\*\* (.+)$", about_errors, re.MULTILINE)
-    assert len(told) >= len({name.rpartition(".")[2] for name in TERMINAL})
+    told = re.findall(r"^- \*\*Do:\*\* (.+)$", runbook, re.MULTILINE)
+    assert len(told) >= len({name.rpartition(".")[2] for name in TERMINAL}) + len(ALERTS)
     assert [text for text in told if _NOBODY_TO_ASK.search(text)] == []

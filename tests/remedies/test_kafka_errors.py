@@ -27,11 +27,14 @@ from connectors.kafka.errors import (
 )
 from connectors.kafka.signals import SnapshotKind, SnapshotSignal, send_signal
 from connectors.kafka.topics import Admin, describe_topics
+from connectors.landing_zone.requests import Action, new_request
 from streaming.demo.produce import ProduceError, produce
+from tests.remedies.broken_zones import require_health
 from tests.support.bridge import QUICK_JAVA
 from tests.support.cluster import Cluster
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import row
+from tests.unit.streaming.rebuild_world import NAME, World
 
 pytestmark = pytest.mark.kafka
 
@@ -87,15 +90,25 @@ def test_dead_letter_refused(cluster: Cluster, config: KafkaConfig) -> None:
     again.flush()
 
 
-def test_signal_refused(cluster: Cluster, config: KafkaConfig) -> None:
-    topic = cluster.topic("signals")
+def test_signal_refused(cluster: Cluster, config: KafkaConfig, world: World) -> None:
+    """By a limit that somebody has set on the signal topic, in the middle of a resync."""
+    topic = cluster.own_topic("signals")
+    world.through = lambda prefix, signal: send_signal(config, topic, prefix, signal)
     limit(config, topic, SMALL)
-    signal = SnapshotSignal("id-1", "public.orders", SnapshotKind.INCREMENTAL)
     with pytest.raises(SignalRefusedError) as raised:
-        send_signal(config, topic, "shop", signal)
-    assert raised.value.remedy == "let the bridge's user write to the signal topic (source.signals.topic)"
+        send_signal(config, topic, "shop", SnapshotSignal("id-1", "public.orders", SnapshotKind.INCREMENTAL))
+    assert raised.value.remedy == "raise max.message.bytes of the signal topic (source.signals.topic)"
+    world.ask()
+    world.driver().do_chores()
+    parked = world.table.parked
+    assert parked is not None
+    assert (parked.reason, world.signals) == ("snapshot_failed", {})
+    assert parked.remedy == f"{raised.value.remedy}; then `cdc-bridge resync CONFIG {NAME}`"
     limit(config, topic, "1000000")
-    assert send_signal(config, topic, "shop", signal)
+    world.ask(new_request(Action.RESYNC, now_ms=2, by="ann@home", table=NAME))
+    world.live()
+    assert len(world.signals) == 1
+    require_health(world)
 
 
 def test_produce(cluster: Cluster, config: KafkaConfig) -> None:

@@ -17,7 +17,6 @@ from connectors.landing_zone.errors import (
     LedgerFormatError,
     LedgerWholeError,
     OffsetGapError,
-    TopicRecreatedError,
     VersionNotKeptError,
     ZoneOwnedError,
 )
@@ -27,10 +26,11 @@ from connectors.landing_zone.ledger.state import FORMAT, TableStatus
 from connectors.landing_zone.ledger.version_file import path_of
 from connectors.landing_zone.requests import Action, new_request
 from connectors.landing_zone.storage.local import LocalStorage
-from streaming.driver.planning import require_same_topic
 from streaming.driver.startup import check_topics
 from streaming.lifecycle.catching_up import ranges_to_land, require_records
+from streaming.lifecycle.recreated_topics import park_recreated
 from streaming.lifecycle.retention import park_behind_retention
+from streaming.lifecycle.unread_topics import park_unread
 from streaming.zones.rebuilding_ledger import make_ledger_again
 from streaming.zones.replaying import RebuiltSinceError, ReplayRequest, replay_zone
 from tests.remedies.broken_zones import METADATA, carry_out, require_health
@@ -134,47 +134,40 @@ def test_invalid_draft(world: World) -> None:
     require_health(world)
 
 
-def test_offset_gap_at_a_start(world: World) -> None:
-    world.send(ORDERS.create(row(9), 29), ORDERS.delete(row(9), 30))
-    world.log.earliest[ORDERS.topic, 0] = 6
-    present = world.log.describe([ORDERS.topic, "shop.public.users"])
-    with pytest.raises(OffsetGapError, match="retention has removed 1 offsets"):
-        check_topics(world.ledger, present)
-    driver = world.driver()
-    park_behind_retention(driver.ledger, present)
-    check_topics(driver.ledger.state, present)
+def test_offset_gap_of_a_rewound_topic(world: World, tmp_path: Path) -> None:
+    """An unclean leader has forgotten what was acknowledged."""
+
+    def start() -> None:
+        started(world)
+        driver, present = world.driver(), world.log.describe(world.log.read())
+        park_unread(driver.ledger, present, world.log.subscribed)
+        park_behind_retention(driver.ledger, present)
+        park_recreated(driver.ledger, present)
+        check_topics(driver.ledger.state, present)
+
+    files = world.files()
+    del world.log.partitions[ORDERS.topic][0][4:]
+    with pytest.raises(OffsetGapError, match="the partition ends at offset 4, but offset 5 is the next one") as raised:
+        start()
+    assert "leave the topic out (kafka.topics, or a kafka.pattern that does not match it)" in raised.value.remedy
+    world.log.left_out.add(ORDERS.topic)
+    world.send(USERS.create(row(3), 40))
+    start()
+    world.ask()
+    world.live()
     parked = world.table.parked
     assert parked is not None
-    assert parked.reason == "retention_passed"
-    carry_out(world, parked.remedy, "resync")
-    require_health(world)
-
-
-def test_topic_recreated(world: World, tmp_path: Path) -> None:
-    world.send(USERS.create(row(1), 10))
-    world.driver().drain()
-    world.log.ids[ORDERS.topic] = "another"
-    present = world.log.describe([ORDERS.topic, "shop.public.users"])
-    with pytest.raises(TopicRecreatedError) as raised:
-        check_topics(world.ledger, present)
-    assert raised.value.remedy.startswith("leave the topic out (kafka.topics)")
-    with pytest.raises(TopicRecreatedError):
-        require_same_topic(ORDERS.topic, world.ledger.topics[ORDERS.topic], "another")
-    anew = world.log.partitions.pop(ORDERS.topic)
-    check_topics(world.ledger, {topic: found for topic, found in present.items() if topic != ORDERS.topic})
-    world.send(USERS.create(row(2), 11))
-    world.driver().drain()
-    assert (world.ledger.tables[OTHER_NAME].status, world.rows(OTHER_NAME)) == (
-        TableStatus.STREAMING,
-        [row(1), row(2)],
-    )
+    assert (parked.reason, world.answered().accepted) == ("excluded", False)
+    assert world.ledger.tables[OTHER_NAME].status is TableStatus.STREAMING
+    assert world.rows(OTHER_NAME) == [row(1), row(2), row(3)]
+    assert {path: body for path, body in world.files().items() if path in files} == files
     assert "carry its tables with a second bridge" in raised.value.remedy
     (tmp_path / "second").mkdir()
     second = World(tmp_path / "second")
-    second.log.partitions[ORDERS.topic] = anew
-    second.driver().drain()
-    assert second.table.status is TableStatus.STREAMING
-    assert second.rows() == world.rows()
+    second.log.partitions[ORDERS.topic] = world.log.partitions[ORDERS.topic]
+    second.send(*world.snapshot)
+    second.live()
+    require_health(second)
 
 
 def test_records_gone(world: World) -> None:

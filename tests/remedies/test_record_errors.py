@@ -15,10 +15,14 @@ from tests.unit.streaming.replayable import Shop
 
 def test_bad_record(tmp_path: Path) -> None:
     shop = Shop(tmp_path, job_options={"on_bad_record": OnBadRecord.FAIL})
-    bad = replace(ORDERS.create(row(2), 11), value=b"{")
+    created = ORDERS.create(row(2), 11)
+    bad = replace(created, value=created.value.replace(b'"op":"c"', b'"op":"a secret"'))
     with pytest.raises(TaskFailedError) as raised:
         shop.receive(ORDERS.create(row(1), 10), bad)
     assert raised.value.facts["error"] == "BadRecordError"
+    assert "(unknown op)" in raised.value.message
+    assert "a secret" not in str(raised.value)
+    assert f"`cdc-bridge explain CONFIG --topic {ORDERS.topic} --partition 0 --offset 1`" in raised.value.remedy
     assert "set on_bad_record to dead_letter to set such records aside" in raised.value.remedy
     shop.job_options["on_bad_record"] = OnBadRecord.DEAD_LETTER
     shop.restart()

@@ -166,7 +166,7 @@ def test_text_schema_change(tmp_path: Path) -> None:
 def test_unreadable_file(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError) as raised:
         open_content(b"PAR", TableMetadata(), "orders/1.parquet")
-    assert remedy_of(raised).startswith("delete the file and publish the right content under the same name")
+    assert remedy_of(raised).startswith("put the right content back under the same name from a copy; without one, ")
     writer = ParquetFileWriter(tmp_path / "a.parquet", KEYED, marked=False)
     assert open_content(writer.close({}).path.read_bytes(), TableMetadata(), "orders/1.parquet").schema.names
 

@@ -156,7 +156,7 @@ def test_unreadable_file_and_mirror(world: World) -> None:
         read_mirror(MemoryStorage(world.zone), NAME, world.table)
     assert "cdc-bridge verify" in raised.value.remedy
     (found,) = problems(world)
-    assert "put the very bytes" in str(found) or "publish the right content under the same name" in str(found)
+    assert "put the very bytes" in str(found) or "put the right content back under the same name" in str(found)
     world.zone.write(FIRST, whole)
     assert problems(world) == []
     assert replay(zone.table(NAME)).stopped is None

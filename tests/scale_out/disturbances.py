@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from threading import Event, Lock
 
+from connectors.landing_zone.layout import SCRATCH_PAD
 from tests.emulators.dfs_protocol import Operation, Request
 from tests.emulators.dfs_server import Fault, Lost
 from tests.scale_out.standalone import StandaloneCluster
@@ -41,7 +42,7 @@ class Disturbances:
         self._elsewhere = Event()
 
     def __call__(self, request: Request) -> Fault | None:
-        if request.operation is not Operation.CREATE_FILE:
+        if not stages(request):
             return None
         file, node = staged_name(request), node_of(request)
         name = next((name for name in self._planned if file.startswith(name)), None)
@@ -64,6 +65,11 @@ class Disturbances:
                 self._cluster.workers[node].kill()
                 return Lost.BEFORE
         return None
+
+
+def stages(request: Request) -> bool:
+    """Whether a task sends a file with it, which is small here: at once."""
+    return request.operation is Operation.PUT_BLOB and f"/{SCRATCH_PAD}/" in request.path
 
 
 def node_of(request: Request) -> str:

@@ -12,47 +12,43 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from streaming.plan import BatchPlan
-from streaming.task.decode import DecodeAndLand
-from streaming.task.headers_text import TEXT_COLUMNS
+from streaming.driver.action import share_out
+from streaming.task.decode import ReadAndLand
 from streaming.task.results import RESULT_DDL, read_results
-from tests.spark.raw_frames import RAW_DDL, plan
+from tests.spark.planned import plan
 from tests.support.bridge import QUICK_START
-from tests.support.records import Table, raw_batch
+from tests.support.cluster import Cluster
+from tests.support.records import Table
 
 
 @dataclass(frozen=True)
 class DiesOnce:
     """Stage 1; the worker that runs it first is gone before it can say what it has done."""
 
-    plan: BatchPlan
+    stage: ReadAndLand
     mark: str
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        done = list(DecodeAndLand(self.plan)(batches))
+        done = list(self.stage(batches))
         if not Path(self.mark).exists():
             Path(self.mark).touch()
             os._exit(1)
         yield from done
 
 
-def main(folder: Path) -> None:
-    """Run it in ``folder`` and print the staged files that the results name."""
+def main(path: str, servers: str) -> None:
+    """Run it in a folder, on a topic of these servers, and print the staged files that the results name."""
+    folder = Path(path)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     conf = {"spark.ui.enabled": "false", **QUICK_START}
     session = SparkSession.builder.master("local[1,2]").config(map=conf).getOrCreate()
-    orders = Table("shop.public.orders")
+    cluster = Cluster(servers)
+    orders = Table(cluster.topic())
     records = [orders.create({"id": key, "name": "x"}, lsn=key) for key in range(1, 10)]
-    stage = DiesOnce(plan(folder / "zone", records), str(folder / "mark"))
-    # Made by Java: records that Python made would cost each attempt a second worker.
-    table = pa.Table.from_batches([raw_batch((record, offset) for offset, record in enumerate(records))])
-    rows = (
-        session.createDataFrame(table, RAW_DDL)
-        .selectExpr(*TEXT_COLUMNS)
-        .coalesce(1)
-        .mapInArrow(stage, RESULT_DDL)
-        .collect()
-    )
+    cluster.send(*records)
+    planned = plan(servers, folder / "zone", records)
+    stage = DiesOnce(ReadAndLand(planned, share_out(planned, 1)), str(folder / "mark"))
+    rows = session.range(0, 1, 1, 1).mapInArrow(stage, RESULT_DDL).collect()
     results = read_results((row.kind, bytes(row.payload)) for row in rows)
     sys.stdout.write(json.dumps([result.file.staged for result in results.tables if result.file]) + "\n")
     session.stop()

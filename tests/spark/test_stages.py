@@ -1,4 +1,4 @@
-"""The two stages under a real Spark, without Kafka: a DataFrame of raw records in place of the Kafka source."""
+"""The two stages under a real Spark, whose workers read a real Kafka: a plan in place of the driver."""
 
 from __future__ import annotations
 
@@ -15,22 +15,43 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streaming.demo.workload import Record
-from streaming.driver.action import spark_action
+from streaming.driver.action import carry_out, spark_action
 from streaming.plan import PartitionResult
 from streaming.policies import OnBadRecord
 from streaming.task.bad_records import BadRecordError
-from streaming.task.results import Results, TaskFailedError
-from tests.spark.raw_frames import frame, plan
+from streaming.task.results import Results, TaskFailedError, TaskFailedTransientError
+from streaming.task.worker import RecordsMissingError
+from tests.spark.planned import plan
+from tests.support.cluster import Cluster
 from tests.support.records import Table
 
-pytestmark = pytest.mark.spark
-
-ORDERS = Table("shop.public.orders")
-CUSTOMERS = Table("shop.public.customers", "customers")
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 
-def run(spark: SparkSession, zone: Path, *partitions: Sequence[Record], merges: bool = False, **job: Any) -> Results:
-    return spark_action(frame(spark, *partitions))(plan(zone, *partitions, merges=merges, **job))
+@pytest.fixture
+def orders(cluster: Cluster) -> Table:
+    return Table(cluster.topic("orders", 3))
+
+
+@pytest.fixture
+def customers(cluster: Cluster) -> Table:
+    return Table(cluster.topic("customers"), "customers")
+
+
+class Stages:
+    """Runs plans over all that was sent."""
+
+    def __init__(self, spark: SparkSession, cluster: Cluster, *partitions: Sequence[Record]) -> None:
+        for records in partitions:
+            cluster.send(*records)
+        self._spark = spark
+        self._servers = cluster.bootstrap_servers
+        self._partitions = partitions
+
+    def run(self, zone: Path, *, tasks: int | None = None, merges: bool = False, **job: Any) -> Results:
+        """Carry out a plan; with as many tasks as the bridge would take where it is not said."""
+        planned = plan(self._servers, zone, *self._partitions, merges=merges, **job)
+        return spark_action(self._spark)(planned) if tasks is None else carry_out(self._spark, planned, tasks)
 
 
 def staged(zone: Path, results: Results) -> dict[str, bytes]:
@@ -48,11 +69,13 @@ def untimed(results: Results) -> list[PartitionResult]:
     return [msgspec.structs.replace(result, seconds={}) for result in results.partitions]
 
 
-def test_the_direct_path_and_the_merge_path_make_the_same_bytes(spark: SparkSession, tmp_path: Path) -> None:
-    partitions = [creates(ORDERS, *range(1, 30)), creates(CUSTOMERS, 3, 1, 2)]
+def test_the_direct_path_and_the_merge_path_make_the_same_bytes(
+    spark: SparkSession, cluster: Cluster, orders: Table, customers: Table, tmp_path: Path
+) -> None:
+    stages = Stages(spark, cluster, creates(orders, *range(1, 30)), creates(customers, 3, 1, 2))
 
-    direct = run(spark, tmp_path / "direct", *partitions)
-    merged = run(spark, tmp_path / "merged", *partitions, merges=True)
+    direct = stages.run(tmp_path / "direct")
+    merged = stages.run(tmp_path / "merged", merges=True)
 
     assert [result.table for result in direct.tables] == ["public.customers", "public.orders"]
     assert staged(tmp_path / "direct", direct) == staged(tmp_path / "merged", merged)
@@ -60,12 +83,13 @@ def test_the_direct_path_and_the_merge_path_make_the_same_bytes(spark: SparkSess
     assert untimed(direct) == untimed(merged)
 
 
-def test_the_number_of_tasks_changes_no_byte_of_a_merged_table(spark: SparkSession, tmp_path: Path) -> None:
-    partitions = [creates(ORDERS.at(number), *range(number + 1, 60, 3)) for number in range(3)]
-    action = plan(tmp_path / "one", *partitions, merges=True)
+def test_the_number_of_tasks_changes_no_byte_of_a_merged_table(
+    spark: SparkSession, cluster: Cluster, orders: Table, tmp_path: Path
+) -> None:
+    stages = Stages(spark, cluster, *(creates(orders.at(number), *range(number + 1, 60, 3)) for number in range(3)))
 
-    several = run(spark, tmp_path / "several", *partitions, merges=True)
-    single = spark_action(frame(spark, *partitions).coalesce(1))(action)
+    several = stages.run(tmp_path / "several", tasks=3, merges=True)
+    single = stages.run(tmp_path / "one", tasks=1, merges=True)
 
     assert staged(tmp_path / "several", several) == staged(tmp_path / "one", single)
     [result] = several.tables
@@ -74,16 +98,16 @@ def test_the_number_of_tasks_changes_no_byte_of_a_merged_table(spark: SparkSessi
 
 
 def test_a_failure_in_a_task_becomes_an_error_with_its_kind_facts_and_remedy(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, cluster: Cluster, orders: Table, customers: Table, tmp_path: Path
 ) -> None:
-    good, last = creates(ORDERS, 1, 2)
-    records = [good, replace(good, value=b"no JSON"), last]
+    good, last = creates(orders, 1, 2)
+    stages = Stages(spark, cluster, [good, replace(good, value=b"no JSON"), last], creates(customers, 1))
 
     with pytest.raises(TaskFailedError, match="a record cannot be decoded") as raised:
-        run(spark, tmp_path, records, creates(CUSTOMERS, 1), on_bad_record=OnBadRecord.FAIL)
+        stages.run(tmp_path, on_bad_record=OnBadRecord.FAIL)
 
     assert raised.value.facts == {
-        "topic": ORDERS.topic,
+        "topic": orders.topic,
         "partition": "0",
         "offset": "1",
         "error": BadRecordError.__name__,
@@ -91,10 +115,32 @@ def test_a_failure_in_a_task_becomes_an_error_with_its_kind_facts_and_remedy(
     assert "on_bad_record" in raised.value.remedy
 
 
-def test_a_task_that_is_tried_again_leaves_one_file_that_counts(tmp_path: Path) -> None:
+def test_records_that_have_gone_since_they_were_planned_are_a_failure_that_passes(
+    spark: SparkSession, cluster: Cluster, orders: Table, customers: Table, tmp_path: Path
+) -> None:
+    stages = Stages(spark, cluster, creates(orders, 1, 2, 3), creates(customers, 1))
+    cluster.expire(orders.topic, 0, before=2)
+
+    with pytest.raises(TaskFailedTransientError, match="records of a micro-batch are not in Kafka any more") as raised:
+        stages.run(tmp_path)
+
+    assert raised.value.facts == {
+        "topic": orders.topic,
+        "partition": "0",
+        "offset": "0",
+        "error": RecordsMissingError.__name__,
+    }
+    assert raised.value.remedy.startswith("nothing: the job starts again by itself")
+
+
+def test_a_task_that_is_tried_again_leaves_one_file_that_counts(bootstrap_servers: str, tmp_path: Path) -> None:
     # In a process of its own: a local session tries a task again only if its master says so.
-    program = "import sys, pathlib; from tests.spark.retried_task import main; main(pathlib.Path(sys.argv[1]))"
-    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False)
+    program = (
+        "import sys, pathlib; from tests.spark.retried_task import main; main(pathlib.Path(sys.argv[1]), sys.argv[2])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path), bootstrap_servers], capture_output=True, text=True, check=False
+    )
 
     assert done.returncode == 0, done.stderr[-4_000:]
     named = json.loads(done.stdout.splitlines()[-1])

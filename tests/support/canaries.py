@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import base64
+import os
+import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from tests.support.process import SECONDS, command
 
 
 def canary(name: str) -> str:
@@ -49,3 +55,26 @@ class Evidence:
     def finds(self, name: str) -> list[str]:
         """Where a secret was seen."""
         return [place for place, content in self.shown.items() if any(each in content for each in spellings(name))]
+
+
+def searched_folders(folder: Path) -> dict[str, str]:
+    """Environment variables by which a process keeps its scratch files below ``folder``; makes those folders."""
+    found = {"TMPDIR": folder / "tmp", "SPARK_LOCAL_DIRS": folder / "spark"}
+    for path in found.values():
+        path.mkdir()
+    return {name: str(path) for name, path in found.items()}
+
+
+def tell(found: Evidence, name: str, arguments: list[str], folder: Path, environment: Mapping[str, str]) -> None:
+    """Run a command to its end and keep what it says."""
+    done = subprocess.run(
+        command(*arguments),
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    found.add(f"{name}: stdout", done.stdout)
+    found.add(f"{name}: stderr", done.stderr)
+    found.codes[name] = done.returncode

@@ -39,6 +39,16 @@ def keep_classes() -> None:
         if made_of.exists() and made_of.read_text() == wanted:
             return
         made = ARCHIVE.with_suffix(".new")
+        if problem := _train(made):
+            warnings.warn(f"Java keeps no classes, so tests take longer: {problem}", stacklevel=2)
+        else:
+            made.replace(ARCHIVE)
+        made_of.write_text(wanted)
+
+
+def _train(made: Path) -> str | None:
+    """Run the job once, and let Java write what it has read; why there is nothing, where there is not."""
+    try:
         done = subprocess.run(
             [sys.executable, "-m", "tests.support.class_training", str(made)],
             cwd=ROOT,
@@ -47,8 +57,6 @@ def keep_classes() -> None:
             timeout=_SECONDS,
             check=False,
         )
-        if done.returncode == 0 and made.exists():
-            made.replace(ARCHIVE)
-        else:
-            warnings.warn(f"Java keeps no classes, so tests take longer: {done.stderr[-_TAIL:]}", stacklevel=2)
-        made_of.write_text(wanted)
+    except subprocess.TimeoutExpired as problem:
+        return str(problem)
+    return None if done.returncode == 0 and made.exists() else done.stderr[-_TAIL:] or "it says nothing"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,17 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.debezium.decoder import Decoder
+from connectors.debezium.events import RawRecords
 from connectors.debezium.wire import SchemaLookup
 from connectors.kafka.dead_letters import DeadLetterProducer
+from connectors.kafka.reading.ranges import PartitionRange
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.demo.workload import Record
+from streaming.driver.action import share_out, with_run_files
 from streaming.driver.batch import BatchReport, DecodeAndLand, run_batch
 from streaming.driver.checkpoint import Offsets, Planned
 from streaming.driver.publishing import ZonePublisher
@@ -28,6 +31,7 @@ from streaming.task.decode import decode_and_land
 from streaming.task.merge import merge_and_land
 from streaming.task.results import RESULT_SCHEMA, Results, read_results
 from streaming.task.worker import Worker
+from tests.support.partition_runs import partition_runs
 from tests.support.records import raw_batch
 
 
@@ -37,12 +41,22 @@ class Log:
 
     Attributes:
         earliest: by topic and partition, what retention has left; ids: of topics that were made anew.
+        left_out: topics that the settings do not name.
     """
 
     partitions: dict[str, dict[int, list[Record]]] = field(default_factory=dict)
 
     earliest: dict[tuple[str, int], int] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
+    left_out: set[str] = field(default_factory=set)
+
+    def subscribed(self, topic: str) -> bool:
+        """Whether the settings have the bridge read it."""
+        return topic not in self.left_out
+
+    def read(self) -> list[str]:
+        """The topics that the bridge reads."""
+        return [topic for topic in sorted(self.partitions) if topic not in self.left_out]
 
     def topic_id(self, topic: str) -> str:
         return self.ids.get(topic, f"id-{topic}")
@@ -76,12 +90,14 @@ class PlainJob:
     """A driver over local folders.
 
     Attributes:
-        tasks: into how many tasks ``coalesce`` puts the partitions of a batch.
-        arrow_rows: rows of an Arrow batch, which may straddle partitions.
+        tasks: into how many tasks the partitions of a batch are shared out.
+        arrow_rows: records that are read at a time.
+        one_machine: whether runs wait in files for their merge, instead of going through Spark.
         dead_letters: takes the records that are set aside.
         schemas: the schema registry; None where no record is Avro.
         copies: whether the zone gets copies of the ledger's state.
         read: the topics of each range that was read beside the stream.
+        worker: what every task has.
     """
 
     folder: Path
@@ -89,6 +105,7 @@ class PlainJob:
     log: Log
     tasks: int = 2
     arrow_rows: int = 3
+    one_machine: bool = True
     dead_letters: DeadLetterProducer | None = None
     schemas: SchemaLookup | None = None
     copies: bool = False
@@ -99,14 +116,14 @@ class PlainJob:
         self.state = LocalStorage(self.folder / "state")
         self.ledger = Ledger.open(self.state, now_ms=lambda: 0, zone=self.zone if self.copies else None)
         self.ledger.claim("run", "host")
-        self._worker = Worker(self.job, Decoder(self.job.decode, self.schemas), self.zone, self.dead_letters)
+        self.worker = Worker(self.job, Decoder(self.job.decode, self.schemas), self.zone, self.dead_letters)
         self._publisher = ZonePublisher(Publisher(self.zone, threads=1), self.job)
 
     def run_batch(self, start: Offsets, end: Offsets) -> BatchReport:
         """One micro-batch over this range."""
         planned = Planned(start, end)
         ids = {topic: self.log.topic_id(topic) for topic in end}
-        return run_batch(planned, ids, self.job, self.ledger, self._publisher, self._action(planned))
+        return run_batch(planned, lambda: ids, self.job, self.ledger, self._publisher, self._action())
 
     def receive(self, *records: Record) -> BatchReport:
         """The records arrive, and land as one micro-batch."""
@@ -123,19 +140,16 @@ class PlainJob:
         """Kafka, for its chores."""
 
         def read(ranges: Ranges) -> DecodeAndLand:
-            def bounds(which: int) -> Offsets:
-                return {
-                    topic: {number: span[which] for number, span in planned.partitions.items()}
-                    for topic, planned in ranges.items()
-                }
-
             self.read.append(set(ranges))
-            return self._action(Planned(bounds(0), bounds(1)))
+            return self._action()
 
-        return Outside(topics=self.log.describe, read=read)
+        return Outside(
+            topics=self.log.describe, subscribed=self.log.read, wanted=self.log.subscribed, names=(), read=read
+        )
 
-    def _action(self, planned: Planned) -> DecodeAndLand:
-        return local_action(self.log, planned, self._worker, tasks=self.tasks, arrow_rows=self.arrow_rows)
+    def _action(self) -> DecodeAndLand:
+        action = local_action(self.log, self.worker, tasks=self.tasks, arrow_rows=self.arrow_rows)
+        return with_run_files(action) if self.one_machine else action
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """What the mirrored table contains."""
@@ -145,16 +159,19 @@ class PlainJob:
         return content
 
 
-def local_action(log: Log, planned: Planned, worker: Worker, *, tasks: int = 2, arrow_rows: int = 3) -> DecodeAndLand:
-    """The one Spark action of a micro-batch, without Spark: both stages in this process, on the records of a range.
+def local_action(log: Log, worker: Worker, *, tasks: int = 2, arrow_rows: int = 3) -> DecodeAndLand:
+    """The one Spark action of a micro-batch, without Spark: both stages in this process, on the plan's records.
 
     Args:
         tasks, arrow_rows: see :class:`PlainJob`.
     """
 
     def action(plan: BatchPlan) -> Results:
-        cut = _tasks(log, planned, tasks, arrow_rows)
-        rows = [row for task in cut for row in decode_and_land(task, plan, worker)]
+        rows = [
+            row
+            for share in share_out(plan, tasks)
+            for row in decode_and_land(read_log(log, share, arrow_rows), plan, worker)
+        ]
         if any(topic.merges for topic in plan.topics.values()):
             shuffled = pa.Table.from_batches(rows, RESULT_SCHEMA).sort_by(
                 [("table", "ascending"), ("sort_key", "ascending")]
@@ -165,17 +182,14 @@ def local_action(log: Log, planned: Planned, worker: Worker, *, tasks: int = 2, 
     return action
 
 
-def _tasks(log: Log, planned: Planned, tasks: int, arrow_rows: int) -> list[Sequence[pa.RecordBatch]]:
-    """Whole partitions behind each other, as ``coalesce`` does, cut into Arrow batches wherever they are full."""
-    parts = [
-        [(log.partitions[topic][number][offset], offset) for offset in range(first, end)]
-        for topic, ends in planned.end.items()
-        for number, end in ends.items()
-        if (first := _start(planned.start, topic, number)) < end
-    ]
-    cut = [[record for part in parts[task::tasks] for record in part] for task in range(tasks)]
-    return [[raw_batch(task[first : first + arrow_rows]) for first in range(0, len(task), arrow_rows)] for task in cut]
+def read_log(log: Log, ranges: Iterable[PartitionRange], together: int) -> Iterator[RawRecords]:
+    """The records of ranges, as a worker reads them of Kafka.
 
-
-def _start(start: Mapping[str, Mapping[int, int]], topic: str, partition: int) -> int:
-    return start.get(topic, {}).get(partition, 0)
+    Args:
+        together: records that come at a time at most.
+    """
+    for each in ranges:
+        records = log.partitions[each.topic][each.partition]
+        for first in range(each.start, each.end, together):
+            offsets = range(first, min(first + together, each.end))
+            yield from partition_runs([raw_batch((records[offset], offset) for offset in offsets)])

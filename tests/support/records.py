@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from connectors.debezium.declared import parse_column
 from connectors.debezium.options import TableDecoding
-from connectors.kafka.raw import HEADERS_TYPE
+from connectors.kafka.headers import HEADERS_TYPE
 from streaming.demo.columns import Column, Kind, declaration
 from streaming.demo.encoding import Encoder, Encoding, Register
 from streaming.demo.workload import Record
@@ -31,7 +31,7 @@ RAW_SCHEMA = pa.schema(
         ("headers", HEADERS_TYPE),
     ]
 )
-"""What Spark hands to the first stage."""
+"""Kafka's records in columns, of one partition or several."""
 SENT_MS = 1_772_323_200_000
 """Kafka's timestamp of every record, milliseconds since 1970."""
 
@@ -159,7 +159,7 @@ def declared(columns: Sequence[Column] = COLUMNS) -> TableDecoding:
 
 
 def raw_batch(records: Iterable[tuple[Record, int]]) -> pa.RecordBatch:
-    """(record, offset) pairs as Spark's Kafka source hands them on; Kafka got them all at :data:`SENT_MS`."""
+    """(record, offset) pairs in columns; Kafka got them all at :data:`SENT_MS`."""
     moment = datetime.fromtimestamp(SENT_MS / 1000, UTC)
     rows = [
         {

@@ -6,6 +6,15 @@ from pathlib import Path
 
 import pyspark
 
+AUTHENTICATED = {
+    "spark.authenticate": "true",
+    "spark.network.crypto.enabled": "true",
+    "spark.network.crypto.authEngineVersion": "2",
+    "spark.network.crypto.cipher": "AES/GCM/NoPadding",
+    "spark.network.crypto.saslFallback": "false",
+}
+"""What the chart asks for with executors: they and the driver share a secret, and all that they say is encrypted."""
+
 
 def local_cluster_environment(folder: Path) -> dict[str, str]:
     """Variables of a driver with executors in processes of their own on this machine.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import (
     KEPT_HANDLED,
+    KEPT_PASSED_OVER,
     KEPT_RUNS,
     SNAPSHOT_EVERY,
     LandedFile,
@@ -20,6 +22,9 @@ from connectors.landing_zone.ledger.state import (
     Version,
     VersionKind,
 )
+
+_A_TABLE = "CONFIG TABLE"
+"""How a remedy names the table in a command where only its events, or its files, are known."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
         schemas={name: text for name, text in draft.schemas.items() if name not in state.schemas},
         pending=_pending_after(state, draft),
         merging=tuple(sorted({*draft.merging} - {*state.merging})),
-        passed_over=tuple(source for source in draft.passed_over if source not in state.passed_over),
+        passed_over=_newly_passed_over(state, draft),
         runs=_newer_runs(state.runs, draft.runs),
         counters={name: count for name, count in draft.counters.items() if count},
         handled=draft.handled,
@@ -117,12 +122,27 @@ def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
     return replace(version, snapshot=apply(state, version))
 
 
+def _newly_passed_over(state: LedgerState, draft: Draft) -> tuple[tuple[str, str | None, str], ...]:
+    named = set(state.passed_over)
+    room = max(0, KEPT_PASSED_OVER - len(named))
+    return tuple(source for source in draft.passed_over if source not in named)[:room]
+
+
 def _changed_tables(state: LedgerState, draft: Draft) -> dict[str, TableState]:
-    after = dict(draft.tables)
+    after = {name: _with_its_name(name, table) for name, table in draft.tables.items()}
     for table, file in {**draft.files, **draft.remade, **draft.vouched}.items():
         before = after[table] if table in after else state.tables[table]
         after[table] = replace(before, sequence=file.sequence, sha256=file.sha256)
     return {table: changed for table, changed in after.items() if state.tables.get(table) != changed}
+
+
+def _with_its_name(name: str, table: TableState) -> TableState:
+    """The table with the commands that its remedy tells to type about it itself, and not about a TABLE."""
+    parked = table.parked
+    if parked is None or _A_TABLE not in parked.remedy:
+        return table
+    remedy = parked.remedy.replace(_A_TABLE, f"CONFIG {shlex.quote(name)}")
+    return replace(table, parked=replace(parked, remedy=remedy))
 
 
 def _numbered(state: LedgerState, draft: Draft) -> dict[str, LandedFile]:

@@ -109,9 +109,8 @@ def _check_topic(topic: str, planned: PlannedTopic, state: LedgerState) -> None:
             found_id=planned.id,
             remedy=RECREATED_REMEDY,
         )
-    offsets = {} if recorded is None else recorded.partitions
     for partition, (start, end) in planned.partitions.items():
-        next_offset = offsets.get(partition, start)
+        next_offset = start if recorded is None else recorded.next_offset(partition)
         if start > next_offset:
             raise OffsetGapError(
                 f"The batch begins at offset {start}, but {next_offset} is the next one to land: "

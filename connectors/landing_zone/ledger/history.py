@@ -149,5 +149,7 @@ def _not_kept(state: Storage, number: int, kept: list[int]) -> VersionNotKeptErr
     return VersionNotKeptError(
         f"Version {number} of the ledger is not there: {known}",
         state=state.url,
-        remedy=f"ask for a version from {kept[0]} to {kept[-1]}" if kept else "run the job once to begin the ledger",
+        remedy=f"ask for a version from {kept[0]} to {kept[-1]}"
+        if kept
+        else "`cdc-bridge run CONFIG --once` begins it",
     )

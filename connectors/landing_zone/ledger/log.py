@@ -112,6 +112,7 @@ class Ledger:
             ForeignLedgerError: the ledger is another source's; nothing was written.
             FencedError: others claimed it again and again meanwhile, or this driver slept until its slot was pruned.
             LedgerBehindError: the zone has the copy of a newer version; nothing was written.
+            LedgerCorruptError: the ledger has gone while it was claimed; none was begun in its place.
             Transient: it is not known whether the claim was written; claim again.
         """
         for _ in range(CLAIM_ATTEMPTS):
@@ -124,7 +125,10 @@ class Ledger:
                 self._claim = (writer, host, version.epoch)
                 pass_failpoint(Failpoint.CLAIM_AFTER)
                 return self._state
-            self._state = persist(lambda: _head(self._storage), sleep=self._sleep)
+            head = persist(lambda: _head(self._storage), sleep=self._sleep)
+            if head.version < version.version:
+                raise _gone(self._storage, version.version)
+            self._state = head
         raise self._fenced()
 
     def commit(self, draft: Draft) -> LedgerState:
@@ -136,6 +140,7 @@ class Ledger:
         Raises:
             OffsetGapError, TopicRecreatedError, InvalidDraftError: see :func:`draft.check`; nothing was written.
             FencedError: another driver owns the zone; nothing may be renamed or deleted any more.
+            LedgerCorruptError: the ledger has gone; none was begun in its place.
             EarlierAttemptError: a commit of another batch by this driver took the version; ``state`` is the state after
                 it. Publish what is pending and plan again.
             Transient: it is not known whether the version was written; commit the same batch again.
@@ -147,20 +152,15 @@ class Ledger:
                 remedy="claim the ledger first; this is a defect of the caller",
             )
         check(draft, self._state)
-        writer, host, epoch = self._claim
+        writer, host, _ = self._claim
         version = commit_version(self._state, draft, self._stamp(writer, host))
         pass_failpoint(Failpoint.COMMIT_BEFORE)
         written = version if self._put(version) else self._found(version.version)
-        if (written.writer, written.epoch) != (writer, epoch):
+        if not self._is_own(written):
             raise _fenced(self._storage, written)
         self._adopt(written)
         if not _same_batch(written, version):
-            raise EarlierAttemptError(
-                f"An earlier commit of this driver, whose answer was lost, is version {written.version} of the ledger",
-                file=path_of(written.version),
-                state=self._storage.url,
-                remedy="nothing is lost: the batch is planned again from the offsets recorded there",
-            )
+            raise _earlier(self._storage, written)
         pass_failpoint(Failpoint.COMMIT_AFTER)
         return self._state
 
@@ -172,10 +172,17 @@ class Ledger:
 
         Raises:
             FencedError: another driver owns the zone.
+            EarlierAttemptError: the version behind the last one is of this driver, from a commit whose answer was lost;
+                ``state`` is the state after it. Look and decide again.
             Transient: the storage failed for longer than the back-off lasts.
         """
-        if persist(self._has_gone_on, sleep=self._sleep):
+        if not persist(self._has_gone_on, sleep=self._sleep):
+            return
+        found = None if self._claim is None else self._found(self._state.version + 1)
+        if found is None or not self._is_own(found):
             raise persist(self._fenced, sleep=self._sleep)
+        self._adopt(found)
+        raise _earlier(self._storage, found)
 
     def confirm(self, tables: Iterable[str]) -> LedgerState:
         """Note that the pending files of ``tables`` are published; the next version leaves them out of ``pending``."""
@@ -219,7 +226,10 @@ class Ledger:
         try:
             return persist(lambda: read_version(self._storage, number), sleep=self._sleep)
         except PathNotFoundError as error:
-            raise self._fenced() from error
+            raise persist(self._fenced, sleep=self._sleep) from error
+
+    def _is_own(self, version: Version) -> bool:
+        return self._claim is not None and (version.writer, version.epoch) == (self._claim[0], self._claim[2])
 
     def _adopt(self, version: Version) -> None:
         persist(lambda: self._check_slot(version.version), sleep=self._sleep)
@@ -233,13 +243,22 @@ class Ledger:
 
     def _copy(self, zone: Storage, written_ms: int) -> None:
         try:
-            if is_newer(read_copy(zone), self._state):
+            copy = read_copy(zone)
+            if copy is not None and is_newer(copy, self._state):
+                if self._lacks(copy.version):
+                    raise _made_elsewhere(self._storage, self._state, zone, copy)
                 return  # This driver has slept, and another one has gone on: the next request tells.
             zone.put(SNAPSHOT_COPY, encode(self._state))
         except Transient as error:
             _log.warning("the copy of the ledger's state was not written, the next version's will be: %s", error)
         else:
             self._copied_ms = written_ms
+
+    def _lacks(self, number: int) -> bool:
+        """Whether a version was never written here, not even one behind it."""
+        if self._storage.stat(path_of(number)) is not None:
+            return False
+        return number > max(all_version_numbers(self._storage), default=0)
 
     def _check_slot(self, number: int) -> None:
         """The predecessor is still there, so this slot was not one that pruning had emptied."""
@@ -254,8 +273,12 @@ class Ledger:
                 raise
             self._storage.delete(path_of(number))
             raise self._fenced() from None
-        if numbers == [number] == [1]:
-            return
+        if numbers == [number]:
+            if number == 1:
+                return
+            # Pruning leaves many: the ledger has gone, and this version would be taken for a whole one.
+            self._storage.delete(path_of(number))
+            raise _gone(self._storage, number - 1)
         owner = self._fenced()
         if number not in numbers:
             self._storage.delete(path_of(number))
@@ -273,11 +296,7 @@ class Ledger:
     def _fenced(self) -> FencedError:
         numbers = version_numbers(self._storage)
         if not numbers:
-            raise LedgerCorruptError(
-                f"The ledger is gone: version {self._state.version} was its newest one",
-                state=self._storage.url,
-                remedy=f"{PUT_BACK}; nothing is published until then",
-            )
+            raise _gone(self._storage, self._state.version)
         return _fenced(self._storage, read_kept_version(self._storage, numbers[-1]))
 
 
@@ -295,6 +314,36 @@ def _same_batch(written: Version, drafted: Version) -> bool:
     if drafted.planned:
         return written.planned == drafted.planned
     return replace(written, attempt=drafted.attempt, written_ms=drafted.written_ms) == drafted
+
+
+def _earlier(state: Storage, version: Version) -> EarlierAttemptError:
+    return EarlierAttemptError(
+        f"An earlier commit of this driver, whose answer was lost, is version {version.version} of the ledger",
+        file=path_of(version.version),
+        state=state.url,
+        remedy="nothing is lost: the batch is planned again from the offsets recorded there",
+    )
+
+
+def _made_elsewhere(state: Storage, head: LedgerState, zone: Storage, copy: LedgerState) -> FencedError:
+    return FencedError(
+        f"The ledger of this landing zone goes on elsewhere: the zone holds the copy of version {copy.version}, by "
+        f"{copy.writer}, and this state storage ends at version {head.version}",
+        state=state.url,
+        zone=zone.url,
+        file=SNAPSHOT_COPY,
+        epoch=copy.epoch,
+        remedy="it was made again in, or copied to, another state storage while this driver ran: set state.url to that "
+        "one wherever this zone is configured, and start no driver with this one again",
+    )
+
+
+def _gone(state: Storage, newest: int) -> LedgerCorruptError:
+    return LedgerCorruptError(
+        f"The ledger is gone: version {newest} was its newest one",
+        state=state.url,
+        remedy=f"{PUT_BACK}; nothing is published until then",
+    )
 
 
 def _fenced(state: Storage, version: Version) -> FencedError:

@@ -21,14 +21,15 @@ from connectors.landing_zone.errors import (
 from connectors.landing_zone.layout import SCHEMA_SUFFIX
 from connectors.landing_zone.ledger.last_files import holds_last_files
 from connectors.landing_zone.ledger.state import LedgerState
+from connectors.landing_zone.ledger.version_file import path_of, read_version
 from connectors.landing_zone.published import published_files
 from connectors.landing_zone.storage.protocol import Storage
 
 OWNER_FILE = "_cdc_bridge_owner.json"
 
 LOST_LEDGER = (
-    "if it is lost, `cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, or if another tool has filled the "
-    "zone, `cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
+    "if it is lost, stop every bridge of this zone, then `cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, "
+    "or if another tool has filled the zone, `cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
 )
 """What to do where the state storage does not have the zone's ledger."""
 
@@ -73,6 +74,21 @@ def ensure_owner(zone: Storage, ledger_id: str, source_name: str) -> None:
     owner = read_owner(zone)
     if owner is not None and owner.ledger_id != ledger_id:
         raise _owned(zone, owner, ledger_id, source_name)
+
+
+def withdraw_first_claim(state: Storage, claimed: LedgerState) -> None:
+    """Remove the claim that has begun a ledger for another one's zone: it would be in the way of making that again.
+
+    If its driver has slept, it may be lost meanwhile; another ledger that has begun in its place stays.
+    """
+    if claimed.version != 1:
+        return
+    try:
+        first = read_version(state, claimed.version)
+    except PathNotFoundError:
+        return
+    if first.writer == claimed.writer:
+        state.delete(path_of(claimed.version))
 
 
 def ensure_belongs(zone: Storage, state: Storage, ledger: LedgerState, source_name: str) -> None:

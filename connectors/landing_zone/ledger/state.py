@@ -29,6 +29,7 @@ from connectors.landing_zone.ledger.table_state import (
 __all__ = [
     "FORMAT",
     "KEPT_HANDLED",
+    "KEPT_PASSED_OVER",
     "KEPT_RUNS",
     "NOTHING_LANDED",
     "SNAPSHOT_EVERY",
@@ -66,6 +67,9 @@ it: by passing over what it must not pass over. A member that such a release may
 KEPT_RUNS = 16
 """Runs of a connector that the state remembers, those with the newest records; Kafka may hold some of the last ones."""
 
+KEPT_PASSED_OVER = 10_000
+"""Source tables left out that the state names: records name as many as they like. Behind a full list any may be one."""
+
 KEPT_HANDLED = 100
 """Requests whose ids the state remembers; far more than can wait at a time."""
 
@@ -80,6 +84,10 @@ class TopicOffsets(msgspec.Struct, frozen=True):
 
     id: str
     partitions: dict[int, int]
+
+    def next_offset(self, partition: int) -> int:
+        """The next offset to land; a partition that was added to the topic since it is known begins at 0."""
+        return self.partitions.get(partition, 0)
 
 
 class PlannedTopic(msgspec.Struct, frozen=True):
@@ -128,7 +136,7 @@ class LedgerState(msgspec.Struct, frozen=True):
         pending: committed files whose rename is not confirmed, by table.
         merging: topics that must take the merge path because they share a table.
         passed_over: source tables of which events passed by while the settings left them out, before the table was
-            known.
+            known; at most :data:`KEPT_PASSED_OVER`.
         runs: by the connector's logical name (its topic prefix), the runs that records of any kind have named, each
             with Kafka's time of its newest record in milliseconds; at most :data:`KEPT_RUNS` of each connector.
         counters: totals since the ledger began (``skipped.tombstone``, ``dead_letters.decode``, ...).
@@ -150,6 +158,11 @@ class LedgerState(msgspec.Struct, frozen=True):
     counters: dict[str, int] = {}
     handled: tuple[str, ...] = ()
     source: str = ""
+
+    def next_offset(self, topic: str, partition: int, earliest: int) -> int:
+        """The next offset to land; of a topic that is not known, the ``earliest`` that Kafka has."""
+        recorded = self.topics.get(topic)
+        return earliest if recorded is None else recorded.next_offset(partition)
 
 
 NOTHING_LANDED = LedgerState(ledger_id="", version=0, epoch=0, writer="")

@@ -118,6 +118,7 @@ class Rebuild(msgspec.Struct, frozen=True):
         keyless: the table had no key, so its snapshot interrupts the stream and its rows are appended.
         heard: per partition of the notifications topic, the end that it had before the snapshot was asked for.
         runs: the connector runs that had streamed by then, in any table.
+        staged: path of a file that was committed, but not published when this began; it goes before the folder.
     """
 
     kind: RebuildKind
@@ -128,6 +129,7 @@ class Rebuild(msgspec.Struct, frozen=True):
     keyless: bool = False
     heard: dict[int, int] = {}
     runs: tuple[str, ...] = ()
+    staged: str = ""
 
 
 class Relation(msgspec.Struct, frozen=True):
@@ -243,6 +245,8 @@ class TableState(msgspec.Struct, frozen=True):
         unseen: number of the last file where a person has said that the replicator has read it, although nobody sees
             it; counts as long as no later number is bound. 0 for none.
         metadata: content of its ``_metadata.json`` where another tool wrote that; empty where the bridge did.
+        left_out: topics that have fed it and that the settings leave out: others have followed them, or the table was
+            parked for them.
     """
 
     source: tuple[str, str | None, str]
@@ -288,3 +292,4 @@ class TableState(msgspec.Struct, frozen=True):
     sha256: str = ""
     unseen: int = 0
     metadata: str = ""
+    left_out: tuple[str, ...] = ()

@@ -136,10 +136,14 @@ def read_unless_pruned(state: Storage, number: int) -> Version | None:
     """
     try:
         return read_version(state, number)
-    except PathNotFoundError as error:
+    except PathNotFoundError:
         kept = version_numbers(state)
-        if kept and number < kept[0]:
-            return None
+    if kept and number < kept[0]:
+        return None
+    try:
+        # One that is there after all was pruned, and written again by a request of a driver that died long ago.
+        return read_version(state, number)
+    except PathNotFoundError as error:
         raise _unreadable(state, number, "it vanished after it was listed") from error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -18,8 +18,9 @@ from connectors.landing_zone.replay.text_rows import MalformedTextError, read_ro
 from connectors.landing_zone.replay.text_types import typed
 
 ROW_MARKER = "__rowMarker__"
-MOST_TEXT_BYTES = 2**31
+MOST_TEXT_BYTES = 2**30
 """Of a text file once it is decompressed: a file of a few megabytes could fill any memory."""
+_CHUNK_BYTES = 2**20
 
 
 class UnreadableFileError(InvalidZoneError):
@@ -62,10 +63,15 @@ def open_content(body: bytes, metadata: TableMetadata, path: str) -> Content:
     return TextContent(body, metadata.text, path)
 
 
+PUT_BACK = (
+    "put the right content back under the same name from a copy; without one, `cdc-bridge resync CONFIG TABLE` fills a "
+    "table of the bridge anew, and whatever else writes this zone has to publish the file again"
+)
+"""A wrong file of any zone, be it the bridge's or another tool's."""
+
+
 def _unreadable(message: str, path: str) -> UnreadableFileError:
-    return UnreadableFileError(
-        message, remedy="delete the file and publish the right content under the same name; later files wait", file=path
-    )
+    return UnreadableFileError(message, remedy=f"{PUT_BACK}; the files behind it wait", file=path)
 
 
 class ParquetContent:
@@ -136,17 +142,21 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _decompressed(body: bytes) -> bytes:
+def _decompressed(body: bytes) -> bytes | bytearray:
     if body.startswith(b"\x1f\x8b"):
         with gzip.GzipFile(fileobj=io.BytesIO(body)) as file:
-            return _bounded(file.read(MOST_TEXT_BYTES + 1))
+            return _bounded(file.read)
     if body.startswith(b"\x28\xb5\x2f\xfd"):
         with pa.input_stream(io.BytesIO(body), compression="zstd") as stream:
-            return _bounded(bytes(stream.read(MOST_TEXT_BYTES + 1)))
+            return _bounded(stream.read)
     return body
 
 
-def _bounded(text: bytes) -> bytes:
-    if len(text) > MOST_TEXT_BYTES:
-        raise MalformedTextError(f"it is more than {MOST_TEXT_BYTES} bytes when it is decompressed")
+def _bounded(read: Callable[[int], bytes]) -> bytearray:
+    """All that ``read`` gives, refused as soon as it is too much."""
+    text = bytearray()
+    while chunk := read(_CHUNK_BYTES):
+        text += chunk
+        if len(text) > MOST_TEXT_BYTES:
+            raise MalformedTextError(f"it is more than {MOST_TEXT_BYTES} bytes when it is decompressed")
     return text

@@ -10,7 +10,6 @@ Two hosts are spoken to: properties, downloads and Put Blob go to the Blob host,
 
 from __future__ import annotations
 
-import email.utils
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,6 +30,7 @@ from azure.core.rest import HttpRequest, HttpResponse
 from azure.storage.blob import BlobServiceClient
 from azure.storage.filedatalake import DataLakeServiceClient
 
+from connectors.azure_answers import refusal, seconds_until
 from connectors.landing_zone.storage.location import AdlsRoot, InvalidLocationError, RenameMode, StorageLocation
 from connectors.landing_zone.storage.protocol import Entry
 from connectors.landing_zone.storage.retry import AttemptError
@@ -106,10 +106,17 @@ class AdlsRequests:
             root.dfs_endpoint, policies=[BearerTokenCredentialPolicy(identity, _SCOPE)], transport=transport
         )
 
-    def put_blob(self, path: str, body: bytes, *, overwrite: bool) -> None:
-        """One Put Blob, with ``If-None-Match: *`` unless ``overwrite``: the whole file appears at once."""
+    def put_blob(self, path: str, body: bytes, *, overwrite: bool) -> bytes | None:
+        """One Put Blob, with ``If-None-Match: *`` unless ``overwrite``: the whole file appears at once.
+
+        Returns:
+            the MD5 digest of what the service has got, by its own count; None where it tells none.
+        """
         with self._attempt():
-            self._blobs.get_blob_client(self._full(path)).upload_blob(body, length=len(body), overwrite=overwrite)
+            blob = self._blobs.get_blob_client(self._full(path))
+            answer = blob.upload_blob(body, length=len(body), overwrite=overwrite)
+        digest = answer.get("content_md5")
+        return None if digest is None else bytes(digest)
 
     def properties(self, path: str) -> Entry:
         """HEAD on the Blob host; a folder is a blob with a mark there."""
@@ -263,7 +270,7 @@ def _entry(path: str, size: int | None, folder: bool, modified: datetime | None,
 def _attempt_error(error: AzureError, now: float, unserved: str | None) -> AttemptError:
     response = cast("HttpResponse | None", error.response) if isinstance(error, HttpResponseError) else None
     status = response.status_code if response is not None else None
-    detail = (error.message or str(error)).partition("\n")[0]
+    detail = refusal(error.message or str(error))
     if isinstance(error, ClientAuthenticationError) and status not in (401, 403):
         if unserved is not None:
             return AttemptError(None, type(error).__name__, unserved, signing_in=True)
@@ -283,7 +290,7 @@ def _retry_after(headers: Mapping[str, str], now: float) -> float | None:
         try:
             return max(0.0, float(text) * unit)
         except ValueError:
-            date = email.utils.parsedate_tz(text)
-            if date is not None:
-                return max(0.0, email.utils.mktime_tz(date) - now)
+            seconds = seconds_until(text, now)
+            if seconds is not None:
+                return seconds
     return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from connectors.landing_zone.errors import PathNotFoundError, StorageError
 from connectors.landing_zone.storage.adls import AdlsRequests, Chunk, Page
+from connectors.landing_zone.storage.os_errors import MISSING
 from connectors.landing_zone.storage.paths import checked, checked_folder
 from connectors.landing_zone.storage.protocol import Entry
 from connectors.landing_zone.storage.retry import AttemptError, Retries, Verdict
@@ -111,7 +112,7 @@ class AdlsReader:
         if found is None or found.is_folder:
             raise PathNotFoundError(
                 "There is no such file" if found is None else "This is a folder, not a file",
-                remedy="look whether another process or a person has removed or replaced it",
+                remedy=MISSING,
                 file=path,
             )
         return found

@@ -131,7 +131,7 @@ class LocalStorage:
                 raise work.name_taken(path)
             local.unlink(missing_ok=True)
 
-    def rename_if_absent(self, source: str, target: str) -> bool:
+    def rename_if_absent(self, source: str, target: str, size: int | None = None) -> bool:
         """See the protocol.
 
         The new name is linked before the old one is dropped, so a crash between the two leaves both names for one

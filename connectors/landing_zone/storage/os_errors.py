@@ -51,11 +51,19 @@ def _explained(error: OSError, path: str) -> StorageError | StorageDeniedError:
     return StorageError(f"The file system failed: {reason}", remedy="check the disk and its mount", file=path)
 
 
+MISSING = (
+    "look whether another process or a person has removed or replaced it, stop that, and start the bridge again: a "
+    "table that lacks it for good is then parked and says so; `cdc-bridge verify ZONE --state STATE` tells what else "
+    "is missing"
+)
+"""The bridge expected a file to be there."""
+
+
 def missing_file(path: str, **facts: object) -> PathNotFoundError:
     """The error of a file that had to be at ``path``."""
     return PathNotFoundError(
         "There is no such file",
-        remedy="look whether another process or a person has removed it; the bridge expected it to be there",
+        remedy=MISSING,
         file=path,
         **facts,
     )

@@ -18,6 +18,10 @@ _UNGUARDED = (
 )
 
 
+_LARGE = 9 << 16
+"""So often 16 bytes, 9 MiB, go to the network in parts, as other requests than a small file."""
+
+
 @dataclass(frozen=True)
 class Proof:
     """One promise.
@@ -124,8 +128,11 @@ def _list(storage: Storage, place: str) -> bool:
 
 
 def _upload(storage: Storage, place: str) -> bool:
-    body = uuid.uuid4().bytes
-    path = f"{place}/upload"
+    return all(_arrives_whole(storage, f"{place}/{name}", times) for name, times in (("upload", 1), ("large", _LARGE)))
+
+
+def _arrives_whole(storage: Storage, path: str, times: int) -> bool:
+    body = uuid.uuid4().bytes * times
     local = storage.work_folder(path) / uuid.uuid4().hex
     local.write_bytes(body)
     storage.upload(local, path)
@@ -177,7 +184,7 @@ _TRIALS = (
     _Trial("put_if_absent", "created a file; a second creation with another body kept the first", _put_if_absent),
     _Trial("read", "replaced a file and read it back in parts", _read),
     _Trial("list", "listed a new folder's files", _list),
-    _Trial("upload", "uploaded a file and read it back", _upload),
+    _Trial("upload", "uploaded a small file and a large one and read them back", _upload),
     _Trial("rename_if_absent", "renamed a file; a second rename to the same name was refused", _rename_if_absent),
     _Trial("rename_condition", "the same, guarded by the storage's own condition alone", _rename_condition, _UNGUARDED),
     _Trial("delete", "deleted a file, then the folder of these trials", _delete),

@@ -85,11 +85,14 @@ class Storage(Protocol):
         """
         ...
 
-    def rename_if_absent(self, source: str, target: str) -> bool:
+    def rename_if_absent(self, source: str, target: str, size: int | None = None) -> bool:
         """Move ``source`` to ``target`` within the storage, never overwriting.
 
         No folder is made: one that somebody has removed must not come back with a single file in it. An answer that got
         lost is resolved before return: by then the file is at ``target`` or still at ``source``.
+
+        Args:
+            size: of ``source``, if the caller has just looked at it; a storage need not look again then.
 
         Returns:
             True when ``target`` now is what ``source`` was, False when something else was at ``target`` already

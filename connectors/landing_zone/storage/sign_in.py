@@ -14,6 +14,8 @@ from azure.identity import DefaultAzureCredential
 from requests import PreparedRequest, RequestException, Response, Session
 from requests.adapters import HTTPAdapter
 
+from connectors.azure_answers import refusal
+
 _MACHINE = "169.254.169.254"
 """Where a machine of Azure has its metadata; elsewhere nobody answers there, which says nothing."""
 _PASSING = 500
@@ -92,7 +94,7 @@ class _Listening(HTTPAdapter):
         try:
             response = super().send(request, stream, timeout, verify, cert, proxies)
         except RequestException as error:
-            self.unserved = None if host == _MACHINE else f"{host}: {error}"
+            self.unserved = None if host == _MACHINE else f"{host}: {refusal(str(error))}"
             raise
         status = response.status_code
         passing = status >= _PASSING or status == _THROTTLED

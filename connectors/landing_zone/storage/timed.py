@@ -65,9 +65,9 @@ class TimedStorage:
         with self._timed("upload"):
             self._inner.upload(local, path)
 
-    def rename_if_absent(self, source: str, target: str) -> bool:
+    def rename_if_absent(self, source: str, target: str, size: int | None = None) -> bool:
         with self._timed("rename_if_absent"):
-            return self._inner.rename_if_absent(source, target)
+            return self._inner.rename_if_absent(source, target, size)
 
     def delete(self, path: str) -> None:
         with self._timed("delete"):

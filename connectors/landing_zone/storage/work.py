@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from connectors.landing_zone.errors import StorageDeniedError
+from connectors.private_folder import private_folder
 
 
 def sweep(folder: Path, before: float) -> int:
@@ -35,6 +36,22 @@ def sweep(folder: Path, before: float) -> int:
         except FileNotFoundError:  # another process sweeps, or its owner has finished with it
             continue
     return removed
+
+
+def made_private(folder: Path) -> None:
+    """Make a work folder that only this user can read and write, unless it is there.
+
+    Raises:
+        StorageDeniedError: the folder that is there is another user's, open to others, or a link.
+    """
+    wrong = private_folder(folder)
+    if wrong is not None:
+        raise StorageDeniedError(
+            f"The folder for files on their way to the storage is not this user's alone: {wrong}",
+            remedy="find out who has made it and move it away, and the bridge makes it anew; or let TMPDIR name a "
+            "folder that only the bridge's user can write to",
+            file=str(folder),
+        )
 
 
 def name_taken(path: str) -> StorageDeniedError:

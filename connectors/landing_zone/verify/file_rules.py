@@ -10,15 +10,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.landing_zone.replay.content import ROW_MARKER, Content, ParquetContent
+from connectors.landing_zone.replay.content import PUT_BACK, ROW_MARKER, Content, ParquetContent
 from connectors.landing_zone.replay.history import LEGAL_MARKERS
 from connectors.landing_zone.replay.table_metadata import TableMetadata
 from connectors.landing_zone.verify.findings import Finding, Rule, problem, warning
 
 COMPRESSIONS = frozenset({"UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD"})
 MARKER_TYPES = frozenset({"INT32", "INT32 Int(bitWidth=32, isSigned=true)"})
-REBUILD = "delete the table's folder and load it again: a type or a key cannot change otherwise"
-REPUBLISH = "delete the file and publish a right one under the same name"
+REBUILD = (
+    "`cdc-bridge resync CONFIG TABLE` for a table of the bridge; whatever else writes this zone has to begin its "
+    "folder anew: a type or a key cannot change otherwise"
+)
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def check_rows(
     """Marker values, and NULLs in key and required columns."""
     for marker, count in sorted(counts.illegal.items()):
         message = f"{count} rows have the row marker {marker}"
-        yield problem(Rule.MARKER_VALUE, table, file, message, "use 0, 1, 2 or 4; " + REPUBLISH)
+        yield problem(Rule.MARKER_VALUE, table, file, message, f"use 0, 1, 2 or 4; {PUT_BACK}")
     missing = counts.markers[""]
     if missing and ROW_MARKER in (column.name for column in columns):
         message = (

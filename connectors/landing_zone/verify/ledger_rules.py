@@ -84,7 +84,10 @@ def check_keys(entry: LedgerTable, metadata: TableMetadata, table: ZoneTable) ->
     """The metadata declares the ledger's keys."""
     if set(entry.state.keys) != set(metadata.keys):
         message = f"keyColumns is {_listed(metadata.keys)}, the ledger's key is {_listed(entry.state.keys)}"
-        remedy = "restore the metadata as the bridge wrote it: key columns cannot change"
+        remedy = (
+            f"restore the metadata as the bridge wrote it or, without a copy, `cdc-bridge resync CONFIG {entry.name}`: "
+            "key columns cannot change"
+        )
         yield problem(Rule.LEDGER_KEYS, table.name, table.metadata_path, message, remedy)
 
 

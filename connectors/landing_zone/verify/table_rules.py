@@ -100,7 +100,10 @@ def _check_folder(table: ZoneTable, metadata: TableMetadata, listing: Listing, u
     for before, after in zip(listing.files, listing.files[1:], strict=False):
         if after.number != before.number + 1 and (before.number + 1, after.number - 1) != (unseen, unseen):
             message = f"numbers {before.number + 1} to {after.number - 1} are missing: later files are never applied"
-            remedy = "publish the missing files under exactly these numbers"
+            remedy = (
+                f"`cdc-bridge resolve CONFIG {table.name}` makes a lost file of the bridge again; whatever else writes "
+                "this zone has to publish the missing ones under exactly these numbers"
+            )
             yield problem(Rule.NUMBER_GAP, table.name, after.path, message, remedy)
 
 

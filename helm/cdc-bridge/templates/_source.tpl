@@ -53,6 +53,13 @@ spark.driver.bindAddress: 0.0.0.0
 spark.driver.port: "7078"
 spark.driver.blockManager.port: "7079"
 spark.blockManager.port: "7079"
+# Whoever reaches the driver's ports could ask it for its properties. On Kubernetes Spark makes a secret for each start and
+# hands it to the executors in their environment.
+spark.authenticate: "true"
+spark.network.crypto.enabled: "true"
+spark.network.crypto.authEngineVersion: "2"
+spark.network.crypto.cipher: AES/GCM/NoPadding
+spark.network.crypto.saslFallback: "false"
 spark.executor.cores: {{ $executors.cores | int | quote }}
 spark.executor.memory: {{ $executors.memory }}
 spark.executor.memoryOverhead: {{ $executors.memoryOverhead }}

@@ -42,6 +42,7 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _UNKNOWN_QUOTES = re.compile(r"[$#\\\[\]{}]")
 _NOT_HELD = "which no landing file holds: cast it to another one"
 _TOO_WIDE = (pl.Int128, pl.UInt128)
+_LONGEST = 300
 _HEIGHT, _RESULT = "\x01height", "\x01result"
 _WIDER: dict[pa.DataType, pa.DataType] = {
     pa.large_string(): pa.string(),
@@ -202,7 +203,7 @@ def _evaluated(rows: pa.RecordBatch, wanted: list[str], expression: pl.Expr, *, 
     try:
         computed = frame.select(pl.col(_HEIGHT), expression.alias(_RESULT))
     except (PolarsError, PanicException) as error:
-        return _first_line(error)
+        return _without_values(_first_line(error))
     result = computed.to_series(1).head(rows.num_rows)
     # Arrow has no integers of that width.
     return f"its result is of the type {result.dtype}, {_NOT_HELD}" if result.dtype in _TOO_WIDE else result.to_arrow()
@@ -215,6 +216,11 @@ def _landed(values: pa.Array, column: str) -> pa.Array:
     elif kind not in _LANDED and not pa.types.is_decimal128(kind):
         raise ExpressionFailedError(column, 0, f"its result is of the type {values.type}, {_NOT_HELD}")
     return values if values.type == kind else values.cast(kind, safe=False)
+
+
+def _without_values(said: str) -> str:
+    """What the library says without the row's values, which it lists in brackets at the end: it goes into the log."""
+    return said.partition(": [")[0][:_LONGEST]
 
 
 def _first_line(error: BaseException) -> str:

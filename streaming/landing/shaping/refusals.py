@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from connectors.debezium.events import Bools, SnapshotKind
-from connectors.landing_zone.ledger.state import TableState
+from connectors.landing_zone.ledger.state import KEPT_PASSED_OVER, TableState
 from connectors.landing_zone.schema import PinnedSchema
 from streaming.landing.columns import is_masked
 from streaming.landing.own_columns import displaced
@@ -96,16 +96,25 @@ def sources_differ(events: OrderedRows, mine: TableOptions, other: Source, other
     )
 
 
-def late_stop(events: OrderedRows) -> Stop | None:
-    """The first event of a source table of which events have passed by, unless a snapshot brings them all."""
+def late_stop(events: OrderedRows, *, named: bool) -> Stop | None:
+    """The first event of a source table of which events have passed by, unless a snapshot brings them all.
+
+    Args:
+        named: whether the ledger names the table, and not only as many others as it can.
+    """
     if events.snapshots[0] != SnapshotKind.NONE:
         return None
+    passed = "have passed by while the settings excluded it, so the rows from before this one would be missing"
+    if not named:
+        passed = (
+            f"may have passed by: the settings have left out more than the {KEPT_PASSED_OVER:,} tables that the ledger "
+            "names, so rows from before this one may be missing"
+        )
     return Stop.at(
         events,
         0,
         "included_late",
-        f"events of {source_text(source_of(events.table))} have passed by while the settings excluded it, so the rows "
-        "from before this one would be missing",
+        f"events of {source_text(source_of(events.table))} {passed}",
         "`cdc-bridge resync CONFIG TABLE` for all rows; `cdc-bridge resume CONFIG TABLE` if it may begin in the middle",
     )
 

@@ -11,6 +11,7 @@ from streaming.landing.rows import OrderedRows
 from streaming.landing.stops.stop import Stop
 from streaming.plan import TableOptions
 from streaming.policies import OnKeyChange, OnMissingKey
+from streaming.wording import names_text
 
 
 def key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] | None) -> Stop | None:
@@ -31,7 +32,8 @@ def key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] |
             events,
             first,
             "key_changed",
-            f"the key columns changed from ({', '.join(keys)}) to ({', '.join(now)}); a mirrored table's key never can",
+            f"the key columns changed from ({names_text(keys)}) to ({names_text(now)}); a mirrored table's key "
+            "never can",
             "`cdc-bridge resync CONFIG TABLE`; or restore the key at the source, or declare the old key columns for "
             "this table in the settings, and `cdc-bridge resume CONFIG TABLE`",
             rebuild,
@@ -52,7 +54,7 @@ def key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...] |
             events,
             first,
             "missing_key",
-            f"a record without key arrived for a table with the key ({', '.join(keys)})",
+            f"a record without key arrived for a table with the key ({names_text(keys)})",
             "declare the table's key columns in the settings, restart the bridge, and "
             "`cdc-bridge resume CONFIG TABLE`; or `cdc-bridge resync CONFIG TABLE`, as a table that appends, or with "
             "the key restored at the source",
@@ -86,7 +88,7 @@ def null_key_stop(events: OrderedRows, keys: tuple[str, ...]) -> Stop | None:
         events,
         min(places),
         "null_key",
-        f"a row has NULL in its key ({', '.join(keys)}), so later changes could not find it",
+        f"a row has NULL in its key ({names_text(keys)}), so later changes could not find it",
         "declare key columns for the table in the settings that are never NULL, restart the bridge, and "
         "`cdc-bridge resync CONFIG TABLE`, or `cdc-bridge resume CONFIG TABLE` if nothing of it has landed",
     )

@@ -10,6 +10,9 @@ from connectors.landing_zone.ledger.state import RebuildKind
 from streaming.landing.places import Place, number_of, places
 from streaming.landing.rows import OrderedRows
 
+LONGEST_MESSAGE = 2_000
+"""Characters of a message at most: it names columns as a source does, and the ledger keeps it."""
+
 
 @dataclass(frozen=True)
 class Stop:
@@ -40,7 +43,7 @@ class Stop:
         return Stop(
             index,
             reason,
-            message,
+            message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]} ...",
             remedy,
             events.topics[events.topic_index[index]],
             int(events.partitions[index]),

@@ -138,6 +138,22 @@ def test_the_sizes_are_those_that_are_said() -> None:
     assert len(sizes["wide"].column_list()) == 200
 
 
+@pytest.mark.parametrize("longer", [0, 1, 4_000])
+def test_texts_are_as_much_longer_as_is_asked_for(longer: int) -> None:
+    plain, made = events(table(PLAIN)), events(table(replace(PLAIN, longer=longer)))
+
+    for short, long in zip(plain, made, strict=True):
+        if short["op"] != "d":
+            texts = [name for name in short["after"] if name.startswith("description_")]
+            assert len(texts) == 5
+            assert all(long["after"][name].startswith(short["after"][name]) for name in texts)
+            assert [len(long["after"][name]) - len(short["after"][name]) for name in texts] == [longer] * 5
+            assert {**long["after"], **dict.fromkeys(texts, "")} == {
+                **short["after"],
+                **dict.fromkeys(texts, ""),
+            }
+
+
 def test_json_needs_no_registry() -> None:
     with pytest.raises(AssertionError, match="needs a registry"):
         Table(replace(PLAIN, encoding=Encoding.AVRO), "bench.public.t000", register_nothing)

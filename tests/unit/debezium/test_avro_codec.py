@@ -192,6 +192,22 @@ def test_a_shifted_datum_cannot_pass_for_its_neighbours() -> None:
     assert reader.read([b"\x02", b"\x04"], ["a"]).to_pydict() == {"a": [1, 2]}
 
 
+def test_what_a_damaged_datum_comes_to_does_not_depend_on_those_read_before() -> None:
+    """One reader takes a union's branch that does not exist for the value, the other a number of too many bytes."""
+    column = {"name": "a", "type": ["null", "long"]}
+    reader = AvroReader(json.dumps({"type": "record", "name": "Row", "fields": [column]}))
+    datums = [b"\x04\x06", b"\x02" + b"\x80" * 10 + b"\x01"]
+
+    def outcome() -> tuple[list[list[int]], list[int]]:
+        parts, bad = reader.read(datums, ["a"])
+        return [part.places.tolist() for part in parts], list(bad)
+
+    first = outcome()
+
+    assert first == ([[0], [1]], [])
+    assert outcome() == first
+
+
 def test_an_enum_without_such_a_symbol_is_bad() -> None:
     registry = SchemaRegistry()
     schema = envelope(ENUM)
@@ -203,6 +219,21 @@ def test_an_enum_without_such_a_symbol_is_bad() -> None:
         (1, "type mismatch", "column c: the enum has no symbol number 4")
     ]
     assert decoded.chunks[0].rows.column("c").to_pylist() == ["paid"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["double", "float", "string", "bytes", "boolean", {"type": "fixed", "name": "F", "size": 3}]
+)
+def test_why_a_datum_cannot_be_read_is_told_in_the_same_words_each_time(kind: object) -> None:
+    reader = DatumReader({"type": "record", "name": "R", "fields": [{"name": "a", "type": kind}]})
+    told = []
+    for _ in range(2):
+        with pytest.raises(BadDatumError) as raised:
+            reader.read(b"")
+        told.append(str(raised.value))
+    assert told[0] == told[1]
+    assert "0x" not in told[0]
+    assert raised.value.reason is BadReason.TRUNCATED
 
 
 def test_a_string_that_is_not_utf8_is_bad() -> None:

@@ -10,13 +10,15 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from connectors.debezium import json_layout
+from connectors.debezium import json_reading
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
 from connectors.debezium.options import DecodeOptions, EnvelopeForm, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
+from tests.support.json_kernel import built
 from tests.unit.debezium.builders import COLUMNS, ID, NAME, Message, SchemaRegistry, event, records, tombstone
 
+KERNEL = built()
 REGISTRY = SchemaRegistry()
 WIDER = (*COLUMNS, Field("extra", ConnectType.STRING))
 LONG_ID = (Field("id", ConnectType.INT64, optional=False), NAME)
@@ -88,12 +90,12 @@ def test_any_cut_of_any_mixture_gives_every_record_the_same_fate(
     cuts = drawn.draw(st.sets(st.integers(1, len(numbers))))
     bounds = sorted({0, len(numbers), *(cut for cut in cuts if cut < len(numbers))})
     together = drawn.draw(st.sampled_from([1, 2, 3, 500]))
-    decoder = Decoder(options, REGISTRY)
+    decoder = Decoder(options, REGISTRY, drawn.draw(st.sampled_from([KERNEL, None])))
     fates: list[Any] = []
-    with patch.object(json_layout, "_TOGETHER", together):
+    with patch.object(json_reading, "TOGETHER", together):
         for start, stop in pairwise(bounds):
             fates += _fates(decoder.decode(records(*(sent[number] for number in numbers[start:stop]))), stop - start)
-    assert fates == [_fates(Decoder(options, REGISTRY).decode(records(sent[number])), 1)[0] for number in numbers]
+    assert fates == [_fates(Decoder(options, REGISTRY, None).decode(records(sent[number])), 1)[0] for number in numbers]
 
 
 def _fates(decoded: Decoded, count: int) -> list[Any]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
+from connectors.debezium.json_kernel.native import Kernel
 from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
-from tests.unit.debezium.builders import COLUMNS, DECLARED, ID, SchemaRegistry, event, only, records
+from tests.support.json_kernel import built
+from tests.unit.debezium.builders import COLUMNS, DECLARED, ID, SchemaRegistry, event, only, records, tombstone
 
 
 def test_an_update_with_another_key_names_the_old_key(decode: Callable[..., Decoded]) -> None:
@@ -53,6 +57,14 @@ def test_rows_without_a_key_have_an_empty_key_and_their_deletes_are_bad(decode: 
     )
     assert [chunk.schema.key for chunk in decoded.chunks] == [()]
     assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(1, "missing key")]
+
+
+@pytest.mark.parametrize("kernel", [built(), None], ids=["kernel", "msgspec"])
+def test_an_empty_key_does_not_make_the_next_batch_keyless(kernel: Kernel | None) -> None:
+    decoder = Decoder(DecodeOptions(rules=DECLARED), kernel=kernel)
+    decoder.decode(records(event("c", after={"id": 1, "name": "a"}).json(), tombstone({})))
+    chunk = only(decoder.decode(records(event("c", after={"id": 2, "name": "b"}).json())))
+    assert chunk.schema.key == ("id",)
 
 
 def test_a_null_in_a_key_column_is_bad(decode: Callable[..., Decoded]) -> None:

@@ -8,7 +8,7 @@ import pyarrow as pa
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.headers import RecordHeaders, SeenRuns, merge_runs, seen_runs
 from connectors.debezium.options import DecodeOptions
-from connectors.kafka.raw import HEADERS_TYPE
+from connectors.kafka.headers import HEADERS_TYPE
 from tests.unit.debezium.builders import Message, records, tombstone
 
 Header = tuple[str, bytes | None]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from connectors.debezium import semantics
+from connectors.debezium.bodies import Bodies
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.embedded_schema import EmbeddedSchemas
 from connectors.debezium.events import Decoded
@@ -181,7 +182,7 @@ def test_a_schema_is_parsed_once_and_found_again_by_its_prefix() -> None:
     second, payload = schemas.split("t", two)
     assert first is second
     assert json.loads(payload)["after"] == {"id": 2, "name": "a"}
-    common = schemas.common("t", [one, two])
+    common = schemas.common("t", Bodies.of_texts([one, two]))
     assert common is not None
     assert common[0] is first
     assert [json.loads(body)["after"]["id"] for body in common[1]] == [1, 2]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from connectors.debezium.position import positions, source_fields
 from connectors.debezium.schema import ConnectType
@@ -156,3 +158,30 @@ def test_the_fields_to_extract_are_named_with_their_types() -> None:
         "commit_lsn": ConnectType.INT64,
     }
     assert dict(source_fields("mysql")) == {"file": ConnectType.STRING, "pos": ConnectType.INT64}
+
+
+DIGITS = st.one_of(
+    st.integers(0, 2**64 + 1).map(str),
+    st.from_regex(r"[0-9]{1,21}", fullmatch=True),
+    st.sampled_from(["", "-1", "1e3", "٣", str(2**64), "9" * 20]),
+)
+PAIRS = st.one_of(
+    st.tuples(DIGITS, DIGITS).map(lambda pair: f'["{pair[0]}","{pair[1]}"]'),
+    st.sampled_from([None, "[null,null]", '[null,"5"]', '["5"]', "", '["1","2"]["3","4"]', '["1", "2"]']),
+)
+
+
+@given(st.lists(PAIRS, min_size=1, max_size=4))
+@example(['["1","2"]', '["3","4"]["5","6"]', ""])
+@example([f'["{2**64}","{2**64 - 1}"]'])
+def test_sequences_read_together_are_those_read_one_by_one(texts: list[str | None]) -> None:
+    together, _ = positions("postgresql", {"sequence": texts})
+    alone = [positions("postgresql", {"sequence": [text, None]})[0][0].tolist() for text in texts]
+    assert together.tolist() == alone
+
+
+@given(st.lists(st.tuples(st.integers(10**9, 10**10 - 1), st.integers(10**9, 10**10 - 1)), min_size=1, max_size=4))
+def test_sequences_of_one_length_are_their_numbers(pairs: list[tuple[int, int]]) -> None:
+    found, known = positions("postgresql", {"sequence": [f'["{first}","{second}"]' for first, second in pairs]})
+    assert known
+    assert found.tolist() == [list(pair) for pair in pairs]

@@ -170,7 +170,8 @@ def test_a_decimal_without_scale_says_what_to_declare() -> None:
         pinned_type(column(C.BYTES, semantics.DECIMAL))
     assert str(caught.value) == (
         "A decimal's schema has no scale, so its values cannot be read [field=x]. "
-        "Remedy: declare the column's type in the settings, such as decimal(10,2)"
+        "Remedy: look at the record's schema: Kafka Connect's decimal says its scale there, a whole number; mend the "
+        "transformation or the converter that leaves it out or changes it"
     )
 
 

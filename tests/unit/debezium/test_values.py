@@ -241,6 +241,19 @@ def test_bits_without_a_length_are_whole_bytes(parameters: tuple[tuple[str, str]
     assert to_pinned(pa.array([b"\x05\x08", b""]), unlimited).values.to_pylist() == ["0000100000000101", ""]
 
 
+@pytest.mark.parametrize("length", ["83886081", "1" + "0" * 30, "9" * 10_000])
+def test_bits_of_a_length_that_no_database_has_are_bad_rows(length: str) -> None:
+    endless = Field("x", ConnectType.BYTES, semantic="io.debezium.data.Bits", parameters=(("length", length),))
+    found = outcome(to_pinned(pa.array([b"\x05", None]), endless))
+    assert found == ([None, None], 0, [0], "of a column with more than 83886080 bits: b'\\x05'")
+
+
+@pytest.mark.parametrize(("length", "digits"), [("0012", "000000000101"), ("²", "00000101"), ("-1", "00000101")])
+def test_bits_of_a_length_that_is_no_number_are_whole_bytes(length: str, digits: str) -> None:
+    declared = Field("x", ConnectType.BYTES, semantic="io.debezium.data.Bits", parameters=(("length", length),))
+    assert to_pinned(pa.array([b"\x05"]), declared).values.to_pylist() == [digits]
+
+
 def test_bits_beyond_the_length_are_a_bad_row() -> None:
     assert outcome(pinned("bits(3)", [b"\x07", b"\x08"])) == (["111", None], 0, [1], "more than 3 bits: b'\\x08'")
 

@@ -142,7 +142,8 @@ class TestPatience:
         )
 
     def test_it_gives_up_after_its_attempts(self, server: FabricServer, timeline: Timeline) -> None:
-        error = refused(server, timeline, *[Answer(b"", 503, {"Retry-After": "soon"})] * 4)
+        dates = ["soon", "Sat, 31 Jan 99999 08:00:00 GMT", "soon", "soon"]
+        error = refused(server, timeline, *[Answer(b"", 503, {"Retry-After": date}) for date in dates])
         assert isinstance(error, FabricUnavailableError)
         assert (error.retry_after, timeline.sleeps, len(server.requests)) == (None, [1, 2, 4], 4)
 
@@ -207,6 +208,12 @@ class TestRefusals:
         assert isinstance(error, FabricAnswerError)
         assert error.message == "Fabric answered 400: it says no more"
         assert error.remedy == "check fabric.api_url, and that nothing answers in Fabric's place"
+
+    def test_a_refusal_that_repeats_what_was_sent(self, server: FabricServer, timeline: Timeline) -> None:
+        body = b'{"errorCode": "No", "message": "Authorization: Bearer ey.secret.x\\n' + b"y" * 1_000 + b'"}'
+        error = refused(server, timeline, Answer(body, 400))
+        assert error.message.startswith("Fabric answered 400: No: Authorization: Bearer **** yyy")
+        assert len(error.message) < 230
 
     def test_an_answer_that_is_not_fabrics(self, server: FabricServer, timeline: Timeline) -> None:
         error = refused(server, timeline, Answer(b"<html>sign in</html>"))

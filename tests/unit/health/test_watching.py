@@ -165,7 +165,7 @@ class TestWatcher:
 class TestHungQuery:
     """A query that is active, but lands nothing: told by the looks at Kafka."""
 
-    def after_looks(self, landed: int, *, once: bool = False, seconds: float = 91.0, **changes: Any) -> Shown:
+    def after_looks(self, landed: int, *, once: bool = False, seconds: float = 92.0, **changes: Any) -> Shown:
         shown = Shown(once=once, http__stuck_after="1m", trigger__interval="30s", **changes)
         shown.listener.on_state(ledger(table(), offsets={"orders": landed}))
         shown.listener.on_start(0)
@@ -181,7 +181,7 @@ class TestHungQuery:
     def test_it_is_stuck_while_records_wait(self) -> None:
         shown = self.after_looks(99)
         assert self.alive(shown) == [503, 503]
-        told = "records have waited in Kafka for 1 min 31 s, and the query has not begun a micro-batch"
+        told = "records have waited in Kafka for 1 min 32 s, and the query has not begun a micro-batch"
         assert told in shown.ask("/livez").body
         assert told[1:] in shown.ask("/").body
         assert shown.ask("/metrics").value("bridge_live") == 0
@@ -190,7 +190,7 @@ class TestHungQuery:
 
     def test_it_is_well_where_all_has_landed_or_its_time_is_not_over(self) -> None:
         assert self.alive(self.after_looks(100)) == [200, 200]
-        assert self.alive(self.after_looks(99, seconds=90.0)) == [200, 200]
+        assert self.alive(self.after_looks(99, seconds=91.0)) == [200, 200]
 
     def test_a_trigger_that_waits_for_more_records_has_more_time(self) -> None:
         waiting = {"trigger__min_offsets": 1_000}

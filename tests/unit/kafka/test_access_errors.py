@@ -9,6 +9,8 @@ from connectors.kafka.clients import Connection
 from connectors.kafka.config import KafkaConfig, OAuth, SaslMechanism, Security, SecurityProtocol
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
 from connectors.kafka.loopback import free_ports
+from connectors.kafka.reading.problems import Patience
+from connectors.kafka.reading.ranges import PartitionRange
 from connectors.kafka.topics import Admin
 
 
@@ -24,6 +26,16 @@ def test_a_refused_certificate_told_as_a_transport_failure_is_a_matter_of_access
     error = Connection(KafkaConfig("127.0.0.1:9093")).failure(problem, "listing topics")
     assert isinstance(error, KafkaAccessError)
     assert said in error.message
+
+
+def test_a_refusal_before_records_came_is_not_the_reason_of_a_later_silence() -> None:
+    connection = Connection(KafkaConfig("127.0.0.1:9093"))
+    patience = Patience(connection, PartitionRange("orders", 0, 0, 10), 60)
+    connection.tell(KafkaError(KafkaError._AUTHENTICATION, "refused while the broker started"))
+
+    patience.renew()
+
+    assert isinstance(connection.failure(TimeoutError(), "reading records"), BrokerUnavailableError)
 
 
 def test_a_broker_that_does_not_answer_is_no_matter_of_access() -> None:

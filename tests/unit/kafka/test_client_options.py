@@ -121,6 +121,20 @@ def test_client_credentials_reach_both_clients() -> None:
     }
 
 
+def test_both_clients_trust_the_token_endpoint_for_its_own_authority() -> None:
+    credentials = OAuth("https://login/token", "cdc", "geheim", ca_file="/login ca.pem")
+    config = cluster(
+        Security(SecurityProtocol.SASL_SSL, SaslMechanism.OAUTHBEARER, ca_file="/ca.pem", oauth=credentials)
+    )
+
+    said, java = confluent_options(config), java_options(config)
+    assert (said["https.ca.location"], said["ssl.ca.location"]) == ("/login ca.pem", "/ca.pem")
+    assert java["ssl.truststore.location"] == "/ca.pem"
+    assert java["sasl.jaas.config"].endswith(
+        'clientSecret="geheim" ssl.truststore.type="PEM" ssl.truststore.location="/login ca.pem";'
+    )
+
+
 def test_certificate_and_key_in_one_file_are_named_to_java() -> None:
     security = Security(SecurityProtocol.SSL, certificate_file="/me.pem", key_file="/me.pem")
 

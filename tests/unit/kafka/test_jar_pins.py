@@ -28,7 +28,7 @@ def test_pins_hold_every_resolved_jar_with_its_digest(tmp_path: Path, monkeypatc
     jar_pins.renew(target)
 
     written = msgspec.json.decode(target.read_bytes())
-    assert asked == [(4, False), (2, True), (2, True), (2, False), (1, True), (1, False)]
+    assert asked == [(4, False), (2, True), (2, True), (2, False), (1, True), (1, False), (1, False)]
     assert {name: len(pins) for name, pins in written.items()} == {
         "spark-kafka": 4,
         "broker": 2,
@@ -36,6 +36,7 @@ def test_pins_hold_every_resolved_jar_with_its_digest(tmp_path: Path, monkeypatc
         "debezium": 2,
         "avro-converter": 1,
         "registry": 1,
+        "profiler": 1,
     }
     assert written["registry"] == [
         {

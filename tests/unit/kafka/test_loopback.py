@@ -99,3 +99,11 @@ def _other_process() -> subprocess.Popen[str]:
 def _printed(process: subprocess.Popen[str]) -> set[int]:
     assert process.stdout is not None
     return {int(port) for port in process.stdout.readline().split()}
+
+
+def test_nothing_is_noted_in_a_folder_of_somebody_else(shares: Path) -> None:
+    elsewhere = shares / "elsewhere"
+    elsewhere.mkdir()
+    (shares / f"cdc-bridge-ports-{os.getuid()}").symlink_to(elsewhere)
+    assert len(set(free_ports(3))) == 3
+    assert list(elsewhere.iterdir()) == []

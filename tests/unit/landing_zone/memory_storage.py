@@ -149,7 +149,7 @@ class MemoryStorage:
         body = local.read_bytes()
         self._request("upload", path, lambda: self.disk.write(path, body))
 
-    def rename_if_absent(self, source: str, target: str) -> bool:
+    def rename_if_absent(self, source: str, target: str, size: int | None = None) -> bool:
         def effect() -> bool:
             body = self._content(source)
             if target in self.files:

@@ -16,6 +16,9 @@ from connectors.landing_zone.storage.protocol import Storage
 from tests.emulators.dfs_protocol import Host
 from tests.emulators.dfs_server import FILESYSTEM, DfsServer, EmulatorCredential
 
+LARGE = bytes(range(256)) * (33 << 10)
+"""Content of a file that no single request carries: 8.25 MiB."""
+
 
 class Timeline:
     """A clock that only sleeping moves."""

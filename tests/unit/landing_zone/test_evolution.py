@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from connectors.landing_zone.casting import can_hold, cast_rows, exact_values, ignored_values
@@ -265,6 +265,7 @@ class TestIgnore:
         assert evolution.mapping == {"id": "id", "n": "n", "m": "m"}
 
 
+@example([pa.array([0.5], pa.float64()), pa.array([2**53 + 1], pa.int64())], NEW_COLUMN)
 @given(st.lists(arrays(), min_size=1, max_size=6), st.sampled_from(TypeChangePolicy))
 def test_whatever_types_follow_each_other_no_value_that_can_be_kept_is_lost(
     versions: list[pa.Array[Any]], policy: TypeChangePolicy

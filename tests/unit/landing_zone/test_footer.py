@@ -84,7 +84,8 @@ def test_a_file_of_another_program_is_reported_with_what_to_do(tmp_path: Path) -
         read_footer(written(tmp_path / "f.parquet", {}))
     assert str(caught.value) == (
         "a landing file says nothing about its place: its footer has no cdc_bridge.table [file=f.parquet]. "
-        "Remedy: move the file out of the table's folder if another program wrote it; else restore it from a copy"
+        "Remedy: move the file out of the table's folder if another program wrote it; else restore it from a copy or, "
+        "without one, `cdc-bridge resync CONFIG TABLE`"
     )
 
 

@@ -8,6 +8,7 @@ from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import (
     KEPT_RUNS,
     LedgerState,
+    Parked,
     PlannedTopic,
     TableStatus,
     TopicOffsets,
@@ -137,3 +138,16 @@ def test_the_state_keeps_the_runs_with_the_newest_records() -> None:
     runs = {f"run-{number:02d}": number for number in range(1, KEPT_RUNS + 3)}
     after = apply(STATE, commit_version(STATE, Draft(runs={"shop": runs}), STAMP))
     assert after.runs == {"shop": {run: at for run, at in runs.items() if at > 2}}
+
+
+def test_what_a_parked_table_is_to_be_told_names_it() -> None:
+    remedy = "`cdc-bridge resync CONFIG TABLE`; or restore the key and `cdc-bridge resume CONFIG TABLE`"
+    parked = Parked("key_changed", "m", remedy, "orders", 0, 3)
+    tables = {name: replace(table(3), parked=parked) for name in ("public.orders", "a b")}
+    version = commit_version(STATE, Draft(tables=tables), STAMP)
+    said = {name: each.parked.remedy for name, each in version.tables.items() if each.parked is not None}
+    assert said == {
+        "public.orders": "`cdc-bridge resync CONFIG public.orders`; or restore the key and "
+        "`cdc-bridge resume CONFIG public.orders`",
+        "a b": "`cdc-bridge resync CONFIG 'a b'`; or restore the key and `cdc-bridge resume CONFIG 'a b'`",
+    }

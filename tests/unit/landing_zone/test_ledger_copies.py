@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 
 import msgspec
 import pytest
 
-from connectors.landing_zone.errors import FencedError, LedgerBehindError, LedgerWholeError
+from connectors.landing_zone.errors import FencedError, LedgerBehindError, LedgerWholeError, PathNotFoundError
 from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic
+from connectors.landing_zone.ledger.state import LandedFile, LedgerState, PlannedTopic
 from streaming.zones.rebuilding_ledger import make_ledger_again
-from tests.unit.landing_zone.ledger_builders import batch, noon, offsets_only, opened
+from tests.unit.landing_zone.ledger_builders import METADATA, ORDERS, ORDERS_FOLDER, batch, noon, offsets_only, opened
 from tests.unit.landing_zone.memory_storage import Disk, Fault, MemoryStorage, Request
 
 
@@ -123,6 +124,61 @@ def test_a_driver_that_slept_leaves_the_copy_of_the_one_that_went_on() -> None:
 
     assert copied(MemoryStorage(disk)).writer == "run-2"
     assert copied(MemoryStorage(disk)).version == 3
+
+
+def test_a_driver_whose_ledger_was_made_again_elsewhere_is_fenced_where_it_would_copy_its_state() -> None:
+    state, elsewhere, zone = MemoryStorage(), MemoryStorage(), MemoryStorage()
+    running = opened(state, zone=zone)
+    owner = running.claim("run-1", "host")
+    zone.disk.write("_cdc_bridge_owner.json", b'{"ledger_id": "%s", "source": "shop"}' % owner.ledger_id.encode())
+    make_ledger_again(zone, elsewhere, look_only=False, now_ms=noon, threads=1)
+    opened(elsewhere, zone=zone).claim("run-2", "other host")
+    copy = zone.files[SNAPSHOT_COPY]
+
+    with pytest.raises(FencedError) as caught:
+        goes_on(running)
+
+    assert str(caught.value) == (
+        "The ledger of this landing zone goes on elsewhere: the zone holds the copy of version 1000003, by run-2, and "
+        "this state storage ends at version 2 [state=memory:///zone, zone=memory:///zone, "
+        "file=_cdc_bridge_snapshot.json, epoch=3]. Remedy: it was made again in, or copied to, another state storage "
+        "while this driver ran: set state.url to that one wherever this zone is configured, and start no driver with "
+        "this one again"
+    )
+    assert zone.files[SNAPSHOT_COPY] == copy
+
+
+def test_a_rename_that_a_dead_driver_has_sent_gives_no_number_behind_the_look_at_the_folders() -> None:
+    state, disk = MemoryStorage(), Disk()
+    zone = MemoryStorage(disk)
+    ledger = opened(state, zone=zone)
+    owner = ledger.claim("run-1", "host")
+    disk.write("_cdc_bridge_owner.json", b'{"ledger_id": "%s", "source": "shop"}' % owner.ledger_id.encode())
+    ledger.commit(batch(1, 0, 3))
+    land(zone, ledger.state.pending[ORDERS])
+    ledger.confirm([ORDERS])
+    ledger.commit(dataclasses.replace(batch(2, 3, 5), tables={}))
+    [sent] = ledger.state.pending.values()
+    disk.write(sent.staged, b"rows")
+    state.files.clear()
+
+    def done_late(request: Request) -> Fault | None:
+        # Once the folder was looked at, and before the ledger is begun again.
+        if request.method == "read" and request.path.startswith(ORDERS_FOLDER):
+            with contextlib.suppress(PathNotFoundError):
+                MemoryStorage(disk).rename_if_absent(sent.staged, sent.target)
+        return None
+
+    done = make_ledger_again(MemoryStorage(disk, done_late), state, look_only=False, now_ms=noon, threads=1)
+
+    assert (done.rebuilt.copied, done.rebuilt.state.tables[ORDERS].sequence) == (2, 1)
+    assert sent.target not in disk.files
+
+
+def land(zone: MemoryStorage, file: LandedFile) -> None:
+    """Publish it as it was staged."""
+    zone.put(f"{ORDERS_FOLDER}/_metadata.json", METADATA)
+    zone.put(file.target, b"rows")
 
 
 def test_the_copy_of_another_ledger_stops_no_claim() -> None:

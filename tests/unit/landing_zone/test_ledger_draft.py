@@ -46,7 +46,7 @@ def draft_of(file: LandedFile, after: TableState | None = None) -> Draft:
         offsets_only(10, 12),
         offsets_only(4, 12),
         offsets_only(4, 10),
-        Draft(planned={"orders": PlannedTopic("T1", {1: (500, 600)})}),
+        Draft(planned={"orders": PlannedTopic("T1", {1: (0, 600)})}),
         Draft(planned=planned(70, 80, topic="items", id="T9")),
         draft_of(landed(4)),
         draft_of(landed(4), table(3)),
@@ -69,14 +69,19 @@ def test_a_range_that_begins_above_the_recorded_offset_is_a_gap() -> None:
     )
 
 
+def test_a_partition_that_was_added_to_a_known_topic_begins_at_0() -> None:
+    with pytest.raises(OffsetGapError, match="begins at offset 500, but 0 is the next one to land"):
+        check(Draft(planned={"orders": PlannedTopic("T1", {1: (500, 600)})}), STATE)
+
+
 def test_another_topic_of_the_same_name_is_refused() -> None:
     with pytest.raises(TopicRecreatedError) as caught:
         check(Draft(planned=planned(0, 5, id="T2")), STATE)
     assert str(caught.value) == (
         "The topic was deleted and created again: its offsets no longer mean what the ledger recorded "
-        "[topic=orders, recorded_id=T1, found_id=T2]. Remedy: leave the topic out (kafka.topics); if the "
-        "new one continues the old one, carry its tables with a second bridge: another name, landing zone and state, "
-        "and a snapshot of its own"
+        "[topic=orders, recorded_id=T1, found_id=T2]. Remedy: leave the topic out (kafka.topics, or "
+        "a kafka.pattern that does not match it), which parks its tables; if the new one continues the old one, carry "
+        "its tables with a second bridge: another name, landing zone and state, and a snapshot of its own"
     )
 
 

@@ -67,7 +67,7 @@ def test_an_empty_ledger_has_no_versions() -> None:
         state_at(MemoryStorage(), 1)
     assert str(caught.value) == (
         "Version 1 of the ledger is not there: the ledger has no versions [state=memory:///zone]. "
-        "Remedy: run the job once to begin the ledger"
+        "Remedy: `cdc-bridge run CONFIG --once` begins it"
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace as with_fields
 import pytest
 from msgspec.structs import replace
 
-from connectors.landing_zone.errors import EarlierAttemptError, StorageError
+from connectors.landing_zone.errors import EarlierAttemptError, FencedError, StorageError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.history import prune
 from connectors.landing_zone.ledger.state import TopicOffsets
@@ -73,6 +73,37 @@ def test_another_batch_after_an_outage_is_refused_once_the_first_turns_out_to_be
     )
     assert ledger.state == opened(state).state
     assert ledger.state.topics == {"orders": TopicOffsets("T1", {0: 3})}
+
+
+def test_a_driver_does_not_fence_itself_by_a_version_whose_answer_was_lost() -> None:
+    state = MemoryStorage()
+    ledger = claimed(state)
+    outage_during_commit(state, Fault.LOSE_ANSWER, *[Fault.FAIL] * 4)
+    with pytest.raises(StorageError):
+        ledger.commit(batch(1, 0, 3))
+
+    with pytest.raises(EarlierAttemptError, match="is version 2 of the ledger"):
+        ledger.check_fence()
+
+    assert ledger.state == opened(state).state
+    ledger.check_fence()
+    claimed(state, "run-2")
+    with pytest.raises(FencedError, match="run-2 on host-of-run-2, by version 3"):
+        ledger.check_fence()
+
+
+def test_a_driver_is_fenced_by_another_one_behind_its_own_version_whose_answer_was_lost() -> None:
+    state = MemoryStorage()
+    ledger = claimed(state)
+    outage_during_commit(state, Fault.LOSE_ANSWER, *[Fault.FAIL] * 4)
+    with pytest.raises(StorageError):
+        ledger.commit(batch(1, 0, 3))
+    claimed(state, "run-2")
+
+    with pytest.raises(EarlierAttemptError):
+        ledger.check_fence()
+    with pytest.raises(FencedError, match="run-2 on host-of-run-2, by version 3"):
+        ledger.check_fence()
 
 
 def test_a_version_without_offsets_counts_as_committed_only_if_it_is_the_same() -> None:

@@ -65,8 +65,9 @@ def test_an_empty_ledger_does_not_number_files_where_there_are_some(folder: str)
         "The ledger is empty, but the landing zone holds files up to number 4 "
         f"[zone=memory:///zone, folder={folder.removesuffix('/_ProcessedFiles')}]. "
         "Remedy: set state.url to where this zone's ledger is, or put it back there from a backup; "
-        "if it is lost, `cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, or if another tool has filled "
-        "the zone, `cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
+        "if it is lost, stop every bridge of this zone, then `cdc-bridge ledger rebuild CONFIG`; if no copy of it is "
+        "left, or if another tool has filled the zone, `cdc-bridge adopt CONFIG`; to start over, choose an "
+        "empty landing zone"
     )
 
 

@@ -62,6 +62,24 @@ def test_a_version_that_was_pruned_after_it_was_listed_is_no_damage() -> None:
     )
 
 
+def test_a_pruned_version_that_a_late_request_writes_again_is_no_damage() -> None:
+    """A driver dies while it prunes; the request that then arrives is of one that died before version 100 was there."""
+    state = ledger_of(1200)
+    files, body = state.disk.files, state.disk.files[path_of(100)]
+
+    def hook(request: Request) -> None:
+        if (request.method, request.path) == ("read", path_of(100)) and path_of(1) in files:
+            for number in range(1, 101):
+                del files[path_of(number)]
+        elif request.method == "list" and path_of(1) not in files:
+            files[path_of(100)] = body
+
+    state.hook = hook
+
+    assert prune(state, now_ms=LONG_AFTER) == tuple(range(1, 200))
+    assert version_numbers(MemoryStorage(state.disk)) == list(range(200, 1201))
+
+
 def test_a_version_that_vanishes_otherwise_is_damage() -> None:
     state = ledger_of(3)
     del state.files[path_of(3)]
@@ -80,7 +98,7 @@ def test_a_fence_holds_although_the_next_version_was_pruned() -> None:
     zone.put(f"{ORDERS_FOLDER}/_metadata.json", b"{}")
 
     with pytest.raises(FencedError, match="run-2 on host-of-run-2, by version 1200"):
-        remove_folder(zone, ORDERS, ORDERS_FOLDER, 0, sleeper.check_fence)
+        remove_folder(zone, ORDERS, ORDERS_FOLDER, sleeper.check_fence)
 
     assert f"{ORDERS_FOLDER}/_metadata.json" in zone.files
 
@@ -112,3 +130,46 @@ def test_a_ledger_that_is_lost_between_the_write_of_a_version_and_the_look_at_it
         "versions back from a backup of the state storage; without one, stop every bridge of this zone and "
         "`cdc-bridge ledger rebuild CONFIG`; nothing is published until then"
     )
+
+
+def test_a_ledger_that_is_lost_while_a_driver_claims_it_is_told_as_lost_and_none_is_begun_in_its_place() -> None:
+    state = MemoryStorage()
+    starting = opened(state)
+    claimed(state, "run-2")
+
+    def lose(request: Request) -> None:
+        if request.method == "list":
+            state.files.clear()
+
+    state.hook = lose
+    with pytest.raises(LedgerCorruptError, match="The ledger is gone: version 1 was its newest one"):
+        starting.claim("run-1", "host")
+
+    assert state.files == {}
+
+
+@pytest.mark.parametrize("upto", [1, 99], ids=["a version of changes", "a version with a snapshot"])
+def test_a_driver_that_slept_while_the_ledger_was_lost_is_told_so_and_leaves_no_version_in_its_place(upto: int) -> None:
+    state = MemoryStorage()
+    sleeper = claimed(state, "run-1")
+    fill(sleeper, upto)
+    claimed(state, "run-2")
+    state.files.clear()
+
+    with pytest.raises(LedgerCorruptError, match=f"The ledger is gone: version {upto} was its newest one"):
+        fill(sleeper, upto + 1)
+
+    assert state.files == {}
+
+
+def test_a_start_that_slept_while_the_ledger_was_lost_is_told_so_and_begins_none_in_its_place() -> None:
+    state = MemoryStorage()
+    fill(claimed(state, "run-1"), 3)
+    starting = opened(state)
+    claimed(state, "run-2")
+    state.files.clear()
+
+    with pytest.raises(LedgerCorruptError, match="The ledger is gone: version 3 was its newest one"):
+        starting.claim("run-3", "host")
+
+    assert state.files == {}

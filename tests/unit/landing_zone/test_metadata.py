@@ -158,7 +158,8 @@ def test_metadata_that_somebody_else_changed_is_reported_with_what_is_wrong(body
         parse_metadata(body, path="orders/_metadata.json")
     assert caught.value.message.startswith(f"the table's metadata is not as the bridge wrote it: {what}")
     assert caught.value.remedy == (
-        "restore the file; the replicator has read it once, and its keys cannot be changed without a new folder"
+        "restore the file, and `cdc-bridge resume CONFIG TABLE` if that has stopped its table; without a copy, "
+        "`cdc-bridge resync CONFIG TABLE`: the replicator has read it once, and its keys change with a new folder only"
     )
     assert caught.value.facts == {"file": "orders/_metadata.json"}
 

@@ -1,7 +1,10 @@
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from connectors.landing_zone import naming
 from connectors.landing_zone.layout import table_folder, table_of_folder
 from connectors.landing_zone.naming import TableNaming, folder_of, landed_column_names
 
@@ -86,6 +89,8 @@ def test_a_wrong_template_says_what_is_allowed(schema: str, table: str, message:
     [
         (["id", "Customer Name", "größe", "a,b;{c}(d)=e"], ["id", "Customer Name", "größe", "a,b;{c}(d)=e"]),
         (["a\nb\tc", "x\x00y"], ["a\nb\tc", "x_y"]),
+        # What lets one name look like another: "price" and, with marks of writing direction, "price" again.
+        (["price", "\u202eecirp", "pri\u200ece", "a\x9bb"], ["price", "_ecirp", "pri_ce", "a_b"]),
         (["id", "ID", "Id"], ["id", "ID__2", "Id__3"]),
         (["id", "ID", "ID__2"], ["id", "ID__3", "ID__2"]),
         (["__rowMarker__", "x"], ["__rowMarker____2", "x"]),
@@ -100,6 +105,24 @@ def test_columns_keep_their_names_where_they_can(names: list[str], landed: list[
 
 def test_columns_that_are_there_keep_their_names() -> None:
     assert landed_column_names(["Name", "other"], taken=["name", "name__2"]) == ("Name__3", "other")
+
+
+@pytest.mark.parametrize("name", ["abcdefghijk", "abcdefghijk" + "_" * 114, "abcdefghijk" + "_" * 120])
+def test_very_many_names_that_differ_in_case_alone_take_a_few_steps_each(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut, steps = naming._cut, [0]
+
+    def counted(cleaned: str, full: str) -> str:
+        steps[0] += 1
+        return cut(cleaned, full)
+
+    monkeypatch.setattr(naming, "_cut", counted)
+    letters = zip(name[:11], name[:11].upper(), strict=True)
+    names = ["".join(spelling) + name[11:] for spelling in itertools.product(*letters)]
+    landed = landed_column_names(names)
+    assert len({name.casefold() for name in landed}) == len(names) == 2_048
+    assert steps[0] < 5 * len(names)
 
 
 @given(st.lists(st.text(max_size=4), unique=True, max_size=12), st.lists(st.text(max_size=3), max_size=4))

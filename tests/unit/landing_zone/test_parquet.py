@@ -291,7 +291,8 @@ def test_a_row_without_key_is_refused_with_its_place(tmp_path: Path) -> None:
             writer.write(nulls, None)
     assert str(caught.value) == (
         "a row has no value in the key column 'id' [column=id, row=3, file=f.parquet]. "
-        "Remedy: declare key columns that are never null for this table (tables: key_columns)"
+        "Remedy: declare key columns that are never null for this table (tables.overrides[].keys), and restart; what "
+        "has landed with other keys needs `cdc-bridge resync CONFIG TABLE` then"
     )
 
 

@@ -274,7 +274,7 @@ def test_what_fails_for_long_is_raised() -> None:
 
 def test_a_storage_that_refuses_stops_everything() -> None:
     class Refusing(MemoryStorage):
-        def rename_if_absent(self, source: str, target: str) -> bool:
+        def rename_if_absent(self, source: str, target: str, size: int | None = None) -> bool:
             raise StorageDeniedError("Forbidden", remedy="grant the role")
 
     with pytest.raises(StorageDeniedError):

@@ -73,7 +73,9 @@ def test_row_whose_other_columns_are_damaged_is_an_error_that_names_the_file(tmp
 
     assert raised.value.facts == {"file": "dbo.schema/Employees/00000000000000000001.parquet"}
     assert raised.value.remedy == (
-        "delete the file and publish the right content under the same name; later files wait"
+        "put the right content back under the same name from a copy; without one, `cdc-bridge resync CONFIG TABLE` "
+        "fills a table of the bridge anew, and whatever else writes this zone has to publish the file again; the "
+        "files behind it wait"
     )
 
 

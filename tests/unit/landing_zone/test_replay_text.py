@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import gzip
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -334,6 +335,17 @@ def test_text_that_has_no_end_once_it_is_decompressed_is_unreadable(
         "2.csv",
         f"it is more than {len(body)} bytes when it is decompressed",
     )
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lambda body: pa.compress(body, "zstd", asbytes=True)])
+def test_a_small_compressed_file_takes_little_memory(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    table = text_table(tmp_path).text(1, compress(b"id,v\r\n1,2\r\n"))
+    tracemalloc.start()
+    try:
+        assert table.replay().table.num_rows == 1
+        assert tracemalloc.get_traced_memory()[1] < 64 * 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_text_without_schema_definition_is_all_strings_but_for_the_marker(tmp_path: Path) -> None:

@@ -277,7 +277,8 @@ CHECK_PATH = "look at what is at this path: it must be a plain file or folder th
             errno.ENOENT,
             PathNotFoundError,
             "There is no such file [file=orders/1, place=/zone/orders/1]. Remedy: look whether another process or a"
-            " person has removed it; the bridge expected it to be there",
+            " person has removed or replaced it, stop that, and start the bridge again: a table that lacks it for good"
+            " is then parked and says so; `cdc-bridge verify ZONE --state STATE` tells what else is missing",
         ),
     ],
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from multiprocessing.reduction import ForkingPickler
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from connectors.landing_zone.errors import StorageDeniedError
 from connectors.landing_zone.storage import open as opening
 from connectors.landing_zone.storage.adls_storage import AdlsStorage
 from connectors.landing_zone.storage.local import WORK_FOLDER, LocalStorage
@@ -161,3 +164,49 @@ def test_a_broken_promise_is_told_with_a_remedy(tmp_path: Path) -> None:
             "do not run the bridge here: this storage does not keep a promise that exactly-once needs; use another one",
         )
     ]
+
+
+class TestTheFolderForUploads:
+    """It has a name that other users of the machine can foresee, in a folder that they can write to."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+        return tmp_path / f"cdc-bridge-{os.getuid()}"
+
+    def test_it_is_made_for_this_user_alone(self, folder: Path) -> None:
+        storage = open_storage(StorageLocation(ONELAKE), credential=EmulatorCredential(None))
+        assert storage.work_folder("orders/1") == folder
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        open_storage(StorageLocation(ONELAKE), credential=EmulatorCredential(None))
+
+    def test_a_link_is_refused_and_nothing_is_removed_where_it_leads(self, folder: Path, tmp_path: Path) -> None:
+        kept = tmp_path / "elsewhere" / "kept"
+        kept.parent.mkdir(mode=0o700)
+        kept.write_bytes(b"x")
+        os.utime(kept, (0, 0))
+        folder.symlink_to(kept.parent)
+        with pytest.raises(StorageDeniedError, match="not this user's alone: it is a link to another place"):
+            open_storage(StorageLocation(ONELAKE), credential=EmulatorCredential(None))
+        assert kept.exists()
+
+    def test_one_that_others_can_write_to_is_refused(self, folder: Path) -> None:
+        folder.mkdir()
+        folder.chmod(0o1777)
+        with pytest.raises(StorageDeniedError, match="others have rights to it: its mode is 1777") as raised:
+            open_storage(StorageLocation(ONELAKE), credential=EmulatorCredential(None))
+        assert raised.value.facts == {"file": str(folder)}
+
+    def test_one_of_another_user_is_refused(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder.mkdir(mode=0o700)
+        owner = os.getuid()
+        monkeypatch.setattr("connectors.private_folder.os.getuid", lambda: owner + 1)
+        folder.rename(folder.with_name(f"cdc-bridge-{owner + 1}"))
+        with pytest.raises(StorageDeniedError, match=f"it belongs to the user {owner}, and this process runs as"):
+            open_storage(StorageLocation(ONELAKE), credential=EmulatorCredential(None))
+
+    def test_one_that_is_opened_up_later_is_refused_with_the_next_file(self, folder: Path) -> None:
+        storage = open_storage(StorageLocation(ONELAKE), credential=EmulatorCredential(None))
+        storage.work_folder("orders/1").chmod(0o755)
+        with pytest.raises(StorageDeniedError, match="its mode is 755"):
+            storage.work_folder("orders/1")

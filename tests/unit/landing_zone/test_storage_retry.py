@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from azure.core.exceptions import AzureError
 
+from connectors.landing_zone.storage import adls
 from connectors.landing_zone.storage.retry import AttemptError, BackOff, Retries, Verdict
 from tests.unit.landing_zone.storages import Timeline
 
@@ -39,3 +41,9 @@ def test_a_success_whose_answer_cannot_be_read_is_asked_for_again() -> None:
     retries = Retries(BackOff(), timeline.clock, timeline.sleep, lambda: 0.0)
     assert retries.run(attempt, "list", "ledger") == "whole"
     assert timeline.sleeps == [0.25]
+
+
+def test_what_the_service_says_is_told_in_short_and_without_a_token() -> None:
+    said = "Authorization: Bearer ey.secret.x " + "y" * 1_000 + "\nContent: <html>"
+    failure = adls._attempt_error(AzureError(said), 0.0, None)
+    assert failure.detail == f"Authorization: Bearer **** {'y' * 173}"

@@ -54,7 +54,7 @@ def test_a_failure_is_told_once_until_events_are_taken_again(caplog: pytest.LogC
 
     def send(number: int) -> None:
         if number in (1, 2, 4):
-            raise ConnectionError(f"no answer to {number}")
+            raise ConnectionError(f"no answer to {number}\n" + "x" * 1_000)
         sent.append(number)
 
     sender = Sender(send)
@@ -63,10 +63,11 @@ def test_a_failure_is_told_once_until_events_are_taken_again(caplog: pytest.LogC
     assert sender.close(SECONDS)
 
     assert (sent, sender.lost) == ([0, 3, 5], 3)
+    rest = "x" * (200 - len("no answer to 1 "))
     assert warnings(caplog) == [
-        "a lineage event could not be sent, the job goes on without: no answer to 1",
+        f"a lineage event could not be sent, the job goes on without: no answer to 1 {rest}",
         "lineage events are taken again; 2 lineage events were lost so far",
-        "a lineage event could not be sent, the job goes on without: no answer to 4",
+        f"a lineage event could not be sent, the job goes on without: no answer to 4 {rest}",
         "lineage events are taken again; 3 lineage events were lost so far",
         "3 lineage events were not sent in this run",
     ]

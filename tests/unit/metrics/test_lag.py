@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import pytest
 
 from connectors.kafka.errors import BrokerUnavailableError
 from connectors.kafka.topics import TopicDescription
+from connectors.landing_zone.ledger.state import Parked
 from streaming.metrics.kafka_watch import LONGEST_LOOK, KafkaSource, KafkaWatch, look
 from streaming.metrics.lag import (
     KafkaView,
@@ -32,6 +34,15 @@ class TestWaiting:
     def test_a_partition_that_the_ledger_does_not_know_waits_from_its_first_record(self) -> None:
         [one] = stream_waiting(ledger(), kafka({"orders": (10, 100)}))
         assert (one.place, one.behind) == (("orders", 0, 10), 90)
+
+    @pytest.mark.parametrize("stop", [None, parked(topic="orders", offset=40)], ids=["the stream", "a stopped table"])
+    def test_a_partition_that_was_added_to_a_known_topic_begins_at_0(self, stop: Parked | None) -> None:
+        spans = {0: (0, 50), 1: (10, 100)}
+        view = replace(kafka({}), topics={"orders": TopicDescription("id", spans)})
+        fed = table(stop=stop)
+        state = ledger(fed, offsets={"orders": 50})
+        found = stream_waiting(state, view) if stop is None else table_waiting(fed, state, view)
+        assert [one.landed for one in found] == [50 if stop is None else 40, 0]
 
     def test_what_has_landed_since_kafka_was_looked_at_is_not_behind(self) -> None:
         [one] = stream_waiting(ledger(offsets={"orders": 120}), kafka({"orders": (10, 100)}))

@@ -70,6 +70,15 @@ def test_states_tell_the_first_line_of_what_failed(server: ConnectServer) -> Non
     )
 
 
+def test_of_a_trace_a_short_line_is_told_without_the_credentials_of_who_asks(server: ConnectServer) -> None:
+    trace = "java.X: Authorization: Basic dTpodW50ZXIy, hunter2, " + "x" * 100_000
+    task = {"id": 0, "state": "FAILED\n" + "y" * 100_000, "trace": trace}
+    server.answers["/connectors/shop/status"] = (200, {"connector": {"state": "RUNNING"}, "tasks": [task]})
+    _, told = api(server, username="u", password="hunter2").states()
+    assert told.cause == "java.X: Authorization: Basic ****, ****, " + "x" * 159
+    assert told.state == "FAILED " + "y" * 193
+
+
 @pytest.mark.parametrize(
     ("offsets", "position"),
     [

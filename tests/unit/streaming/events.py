@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -146,15 +146,13 @@ def plan(
 
 def following(result: TableResult, batch_plan: BatchPlan) -> BatchPlan:
     """The plan of the next batch: it knows what the result has made of the table."""
-    return BatchPlan(
-        **{
-            **batch_plan.__dict__,
-            "commit": batch_plan.commit + 1,
-            "unique": "next",
-            "tables": {result.table: result.state},
-            "schemas": {**batch_plan.schemas, **result.schemas},
-            "streamed_runs": frozenset(result.state.streamed_runs),
-        }
+    return replace(
+        batch_plan,
+        commit=batch_plan.commit + 1,
+        unique="next",
+        tables={result.table: result.state},
+        schemas={**batch_plan.schemas, **result.schemas},
+        streamed_runs=frozenset(result.state.streamed_runs),
     )
 
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from connectors.debezium.decoder import Decoder
-from connectors.errors import BridgeError
+from connectors.errors import BridgeError, Terminal
 from connectors.kafka.errors import BrokerUnavailableError, TopicNotFoundError
+from connectors.kafka.reading.ranges import BATCH_RECORDS
 from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT, Notification, SnapshotKind, SnapshotSignal
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.log import Ledger
@@ -30,7 +29,7 @@ from connectors.landing_zone.storage.protocol import Storage
 from connectors.landing_zone.vacuum import vacuum
 from streaming.demo.workload import Record
 from streaming.driver.batch import DecodeAndLand, run_batch
-from streaming.driver.checkpoint import Planned
+from streaming.driver.checkpoint import Offsets, Planned
 from streaming.driver.publishing import ZonePublisher, settle, table_metadata, waiting_files
 from streaming.driver.query import Retries
 from streaming.driver.startup import OpenZone
@@ -40,18 +39,15 @@ from streaming.lifecycle.chores import Chores, Pace
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.debezium import Debezium
 from streaming.lifecycle.empty_snapshots import EmptySnapshots
-from streaming.lifecycle.outside import Outside, Ranges
+from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.pausing import Pause, Resume
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.lifecycle.resyncing import Resync
-from streaming.plan import BatchPlan, JobOptions, TableOptions
+from streaming.plan import JobOptions, TableOptions
 from streaming.settings.format import Connector
-from streaming.task.decode import decode_and_land
-from streaming.task.merge import merge_and_land
-from streaming.task.results import RESULT_SCHEMA, Results, read_results
 from streaming.task.worker import Worker
-from tests.support.plain_job import Log
-from tests.support.records import Table, raw_batch
+from tests.support.plain_job import Log, local_action
+from tests.support.records import Table
 from tests.unit.landing_zone.memory_storage import Disk, Fault, MemoryStorage
 from tests.unit.landing_zone.memory_storage import Request as StorageRequest
 from tests.unit.streaming.landed_shop import ORDERS, job, row
@@ -89,8 +85,13 @@ class World:
         now_ms: the wall clock; seconds: a clock that never goes back.
         forgets: whether signals may be lost on the way, as in a topic.
         signals_refused: so many are not taken by Kafka from now on.
+        once: whether a driver is one of ``run --once``, which does not live for long.
+        refuses: what Kafka answers to each signal, where a person has to act.
+        through: takes each signal, too, and may refuse it.
+        missing: topics for signals and notifications that are not there, by the setting that names them.
         place: the zone's storage, where it is not ``zone``, the one in memory.
         chunk: offsets of a chunk of a catch-up.
+        names: the topics that the settings name one by one.
     """
 
     work: Path
@@ -106,12 +107,17 @@ class World:
     notifies: bool = True
     forgets: bool = True
     signals_refused: int = 0
+    refuses: Terminal | None = None
+    through: Callable[[str, SnapshotSignal], bool] | None = None
+    missing: dict[str, str] = field(default_factory=dict)
     prefix: str | None = None
     release_wait: float = 0.0
+    once: bool = True
     now_ms: int = 1_700_000_000_000
     seconds: float = 0.0
     place: Storage | None = None
     chunk: int = 1_000
+    names: Sequence[str] = ()
     starts: itertools.count[int] = field(default_factory=itertools.count)
     _answered: set[str] = field(default_factory=set)
 
@@ -159,12 +165,21 @@ class World:
 
     def debezium(self) -> Debezium:
         def send(prefix: str, signal: SnapshotSignal) -> bool:
+            if self.refuses is not None:
+                raise self.refuses
+            if self.through is not None:
+                self.through(prefix, signal)
             if self.signals_refused:
                 self.signals_refused -= 1
                 raise BrokerUnavailableError("Kafka does not answer", remedy="nothing")
             new = signal.id not in self.signals
             self.signals.setdefault(signal.id, (prefix, signal))
             return new
+
+        def heard() -> Mapping[int, int]:
+            for setting, topic in self.missing.items():
+                raise TopicNotFoundError(f"no topic {topic}", remedy=f"correct {setting}")
+            return {0: len(self.told)}
 
         def notifications(heard: Mapping[int, int]) -> Sequence[Notification]:
             return self.told[heard.get(0, 0) :]
@@ -174,10 +189,12 @@ class World:
             prefix=self.prefix,
             send=send if self.takes_signals else None,
             ends=self._ends,
-            heard=(lambda: {0: len(self.told)}) if self.notifies else None,
+            heard=heard if self.notifies else None,
             notifications=notifications if self.notifies else None,
-            topics=lambda: sorted(self.log.partitions),
+            topics=self.log.read,
             forgets=self.forgets,
+            subscribed=self.log.subscribed,
+            missing=lambda: self.missing,
         )
 
     def _ends(self, topics: Sequence[str]) -> dict[str, dict[int, int]]:
@@ -214,9 +231,13 @@ class World:
                 return
         raise AssertionError(f"the world does not come to rest: {self.table}")
 
+    def to_read(self) -> Offsets:
+        """Where the topics end that the bridge reads."""
+        return {topic: ends for topic, ends in self.log.ends().items() if self.log.subscribed(topic)}
+
     def _at_rest(self) -> bool:
-        ends = {topic: each.partitions for topic, each in self.ledger.topics.items()}
-        return ends == self.log.ends() and all(
+        ends = {topic: each.partitions for topic, each in self.ledger.topics.items() if self.log.subscribed(topic)}
+        return ends == self.to_read() and all(
             table.status in (TableStatus.STREAMING, TableStatus.LOADING, TableStatus.PARKED)
             for table in self.ledger.tables.values()
         )
@@ -256,7 +277,13 @@ class Driver:
         self.publisher = ZonePublisher(Publisher(self.zone, 1, sleep=_no_sleep), self.job)
         self._worker = Worker(self.job, Decoder(self.job.decode), self.zone)
         opened = self.opened = OpenZone(self.zone, self.state, self.ledger, self.publisher)
-        outside = Outside(topics=world.log.describe, read=self._read)
+        outside = Outside(
+            topics=world.log.describe,
+            subscribed=world.log.read,
+            wanted=world.log.subscribed,
+            names=world.names,
+            read=lambda _: self._action(),
+        )
         debezium = world.debezium()
         told = ToldSnapshots(debezium)
         self.rebuilding = Rebuilding(
@@ -264,6 +291,7 @@ class Driver:
             self.job,
             debezium,
             world.release_wait,
+            once=world.once,
             told=told,
             now_ms=lambda: world.now_ms,
             clock=lambda: world.seconds,
@@ -300,36 +328,12 @@ class Driver:
     def land(self) -> None:
         """A micro-batch up to the end of Kafka's log."""
         start = {topic: dict(each.partitions) for topic, each in self.ledger.state.topics.items()}
-        planned = Planned(start, self._world.log.ends())
+        planned = Planned(start, self._world.to_read())
         ids = {topic: self._world.log.topic_id(topic) for topic in planned.end}
-        run_batch(planned, ids, self.job, self.ledger, self.publisher, self._action(planned.start, planned.end))
+        run_batch(planned, lambda: ids, self.job, self.ledger, self.publisher, self._action())
 
-    def _read(self, ranges: Ranges) -> DecodeAndLand:
-        spans = {topic: each.partitions for topic, each in ranges.items()}
-        return self._action(
-            {topic: {number: span[0] for number, span in each.items()} for topic, each in spans.items()},
-            {topic: {number: span[1] for number, span in each.items()} for topic, each in spans.items()},
-        )
-
-    def _action(self, start: Mapping[str, Mapping[int, int]], end: Mapping[str, Mapping[int, int]]) -> DecodeAndLand:
-        log = self._world.log.partitions
-
-        def action(plan: BatchPlan) -> Results:
-            raw = [
-                raw_batch(
-                    (log[topic][number][offset], offset) for offset in range(start.get(topic, {}).get(number, 0), stop)
-                )
-                for topic, ends in end.items()
-                for number, stop in ends.items()
-            ]
-            rows = list(decode_and_land(raw, plan, self._worker))
-            if any(topic.merges for topic in plan.topics.values()):
-                order = [("table", "ascending"), ("sort_key", "ascending")]
-                shuffled = pa.Table.from_batches(rows, RESULT_SCHEMA).sort_by(order)
-                rows = list(merge_and_land(shuffled.to_batches(), plan, self._worker))
-            return read_results((row["kind"], row["payload"]) for batch in rows for row in batch.to_pylist())
-
-        return action
+    def _action(self) -> DecodeAndLand:
+        return local_action(self._world.log, self._worker, tasks=1, arrow_rows=BATCH_RECORDS)
 
     def _fault(self, request: StorageRequest) -> Fault | None:
         number = next(self._numbers)
@@ -338,3 +342,13 @@ class Driver:
 
 def _no_sleep(seconds: float) -> None:
     """Outages pass at once."""
+
+
+def waiting(world: World) -> Driver:
+    """A driver that has asked for the snapshot of the table."""
+    shop(world)
+    world.ask()
+    driver = world.driver()
+    driver.drain()
+    assert (world.table.status, len(world.signals)) == (TableStatus.FILLING, 1)
+    return driver

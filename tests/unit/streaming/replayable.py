@@ -21,7 +21,7 @@ from streaming.driver.checkpoint import Offsets
 from streaming.lifecycle.dead_letter_replay import LETTERS, DeadLetterReplay
 from streaming.lifecycle.letter_topics import LetterTopics
 from streaming.plan import TableOptions
-from streaming.task.runs import partition_runs
+from tests.support.partition_runs import partition_runs
 from tests.support.plain_job import Log, PlainJob
 from tests.support.records import Table, declared, raw_batch
 from tests.unit.streaming.landed_shop import LETTERS as LETTERS_TOPIC

@@ -111,8 +111,8 @@ def test_where_it_is_not_clear_nothing_is_removed(world: World, says: list[Notif
         "removed"
     )
     assert parked.remedy == (
-        "`cdc-bridge resync CONFIG TABLE`; or set policies.on_resnapshot to upsert, which accepts that rows stay that "
-        "no longer exist at the source, and `cdc-bridge resume CONFIG TABLE`"
+        "`cdc-bridge resync CONFIG public.orders`; or set policies.on_resnapshot to upsert, which accepts that rows "
+        "stay that no longer exist at the source, and `cdc-bridge resume CONFIG public.orders`"
     )
 
 

@@ -9,13 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from connectors.debezium.schema import SourceTable
+from connectors.kafka.reading.ranges import PartitionRange
 from connectors.landing_zone.ledger.state import PlannedTopic, TableStatus
 from streaming.demo.columns import Column, Kind
 from streaming.lifecycle.catching_up import chunk_of, going_on, joined, ranges_to_land
 from streaming.lifecycle.side import land_beside, land_records
 from streaming.policies import OnMissingKey, OnTruncate, OnTypeChange
 from streaming.task.worker import worker_for
-from tests.support.records import Table, raw_batch
+from tests.support.plain_job import read_log
+from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.resumable import NAME, Shop
 
@@ -239,12 +241,7 @@ def test_few_records_land_beside_the_stream_in_this_process(tmp_path: Path, part
     later = [ORDERS.at(number % partitions).create(row(number + 2), 10 + number) for number in range(4)]
     shop.receive(*later)
     ranges = ranges_to_land(shop.table, shop.plain.ledger.state)
-    batches = [
-        raw_batch(
-            (record, offset) for offset, record in enumerate(shop.log.partitions[TOPIC][number]) if offset >= start
-        )
-        for number, (start, _) in ranges[TOPIC].partitions.items()
-    ]
+    asked = [PartitionRange(TOPIC, number, *span) for number, span in ranges[TOPIC].partitions.items()]
     before = shop.table
 
     report = land_beside(
@@ -254,7 +251,7 @@ def test_few_records_land_beside_the_stream_in_this_process(tmp_path: Path, part
         shop.plain.job,
         shop.plain.ledger,
         shop.plain.opened().publisher,
-        lambda plan: land_records(plan, batches, worker_for(plan.job)),
+        lambda plan: land_records(plan, read_log(shop.log, asked, 10), worker_for(plan.job)),
         lambda landed: joined(before, landed.state),
     )
 

@@ -10,7 +10,6 @@ from rich.console import Console
 from connectors.landing_zone.ledger.state import TableStatus
 from streaming.checks.check import Check, Verdict
 from streaming.checks.ledger import check_ledger
-from streaming.driver.checkpoint import Checkpoint
 from streaming.policies import OnTruncate
 from streaming.reporting.history import HistoryEntry, history
 from streaming.reporting.history_view import show_log
@@ -83,7 +82,7 @@ def test_the_log_tells_that_a_table_is_parked_again(tmp_path: Path) -> None:
 
 def test_the_check_does_not_warn_of_a_table_that_comes_back(tmp_path: Path) -> None:
     shop = half_way(tmp_path / "shop")
-    found = list(check_ledger(shop.plain.ledger.state, None, Checkpoint(tmp_path / "none")))
+    found = list(check_ledger(shop.plain.ledger.state, None, None))
     assert Check("table public.orders", Verdict.OK, "catching up, after it was parked (paused)", "") in found
 
 

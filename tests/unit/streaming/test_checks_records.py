@@ -13,7 +13,7 @@ from streaming.checks.records import Sample, describe_records
 from streaming.demo.workload import Record
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnMissingKey
-from streaming.task.runs import partition_runs
+from tests.support.partition_runs import partition_runs
 from tests.support.records import Table, raw_batch
 from tests.unit.streaming.checked import EMPTY, said, verdicts
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, job, row, two_batches

@@ -12,12 +12,15 @@ from msgspec.structs import replace
 
 from connectors.errors import Terminal, Transient
 from connectors.kafka.errors import RecordsGoneError
-from connectors.landing_zone.errors import FencedError, TableResetError
+from connectors.landing_zone.errors import EarlierAttemptError, FencedError, TableResetError
+from connectors.landing_zone.ledger.apply import Stamp, commit_version
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import Parked, RebuildKind, TableStatus
+from connectors.landing_zone.ledger.version_file import encode, path_of
 from connectors.landing_zone.requests import Action, Answer, Request, answer_to, submit, waiting
 from connectors.landing_zone.storage.local import LocalStorage
+from streaming.driver.publishing import ZonePublisher
 from streaming.driver.query import Retries, StopSignal, do_all
 from streaming.lifecycle.answers import accepted
 from streaming.lifecycle.chores import Chores, Pace
@@ -94,7 +97,7 @@ class TestRequests:
         assert given is not None
         assert (given.accepted, given.message) == (
             True,
-            "it was carried out before the driver was started again",
+            "it has been carried out already",
         )
         assert shop.status() is TableStatus.LOADING
 
@@ -259,6 +262,38 @@ class TestTables:
         assert looked == [NAME, USERS, NAME]
         assert [str(error) for error in shop.failures] == ["no answer. Remedy: wait"] * 2
 
+    def test_a_failure_of_a_table_that_is_back_all_the_same_is_over(self, tmp_path: Path) -> None:
+        """Its last chunk was committed, and the answer got lost."""
+        shop = paused(tmp_path)
+
+        def step(name: str) -> bool:
+            if name != NAME:
+                return False
+            ledger = shop.plain.ledger
+            ledger.commit(Draft(tables={NAME: replace(ledger.state.tables[NAME], status=TableStatus.STREAMING)}))
+            raise Down("no answer", remedy="wait")
+
+        made = chores(shop, step, gives_up=True)
+        made.run()
+        assert not made.idle()
+        made.run()
+        assert made.idle()
+
+    def test_a_file_that_is_bound_and_has_no_number_is_published(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shop = Shop(tmp_path)
+        with monkeypatch.context() as patched:
+            patched.setattr(ZonePublisher, "publish_pending", lambda publisher, ledger: None)
+            shop.receive(ORDERS.read(row(1), 10))
+        made = chores(shop, lambda name: False)
+        assert shop.plain.ledger.state.pending.keys() == {NAME}
+        made.run()
+        assert not made.idle()
+        assert (shop.plain.ledger.state.pending, shop.plain.rows(NAME)) == ({}, [row(1)])
+        made.run()
+        assert made.idle()
+
     def test_a_run_that_is_to_end_gives_up_after_its_attempts(self, tmp_path: Path) -> None:
         shop = paused(tmp_path)
 
@@ -295,6 +330,26 @@ class TestTables:
             skipped=1,
         )
         assert shop.plain.ledger.state.tables[USERS].status is TableStatus.CATCHING_UP
+
+    def test_a_stop_that_comes_behind_a_commit_whose_answer_was_lost_is_made_later(self, tmp_path: Path) -> None:
+        shop = paused(tmp_path)
+
+        def step(name: str) -> bool:
+            if name == NAME:
+                if not shop.failures:
+                    stamp = Stamp("run", "host", attempt=99, written_ms=0)
+                    lost = commit_version(shop.plain.ledger.state, Draft(merging=(TOPIC,)), stamp)
+                    shop.plain.state.put_if_absent(path_of(lost.version), encode(lost))
+                raise Broken("the file cannot be written", remedy="make room")
+            return False
+
+        made = chores(shop, step)
+        made.run()
+        assert [type(error) for error in shop.failures] == [EarlierAttemptError]
+        shop.clock = 3.0
+        made.run()
+        assert (shop.table.parked or Parked("", "", "", "", 0, 0)).message == "the file cannot be written"
+        assert shop.plain.ledger.state.merging == (TOPIC,)
 
     def test_damage_of_a_folder_is_told_as_such(self, tmp_path: Path) -> None:
         shop = paused(tmp_path)

@@ -7,13 +7,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from types import ModuleType
 
 import pytest
 import typer
 import yaml
 
 from connectors.errors import BridgeError, Terminal, Transient
+from connectors.kafka.reading import library
 from streaming import cli
+from streaming.commands import version as version_module
 from streaming.console import results
 from streaming.settings import BridgeSettings
 
@@ -104,6 +107,20 @@ def test_the_version_is_text_for_people_and_json_for_programs(capsys: pytest.Cap
     assert cli.main(["version", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == lines
     assert {"cdc-bridge", "python", "pyspark"} <= lines.keys()
+    assert lines["json-reader"] == "built"
+    assert lines["kafka-reader"] == "built"
+
+
+@pytest.mark.parametrize(
+    ("module", "lacking", "line"),
+    [(version_module, "KERNEL", "json-reader none"), (library, "LIBRARY", "kafka-reader none")],
+)
+def test_the_version_tells_what_is_not_there(
+    module: ModuleType, lacking: str, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, lacking, None)
+    assert cli.main(["version"]) == 0
+    assert line in capsys.readouterr().out.splitlines()
 
 
 def test_the_version_is_an_option_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from streaming.lifecycle.dead_letter_replay import LETTERS, DeadLetterReplay
 from streaming.lifecycle.later_events import Found, LaterEvents, LeftOut
 from streaming.lifecycle.later_reading import TooMuchToReadError, read_later
 from streaming.lifecycle.left_out import LeftOutProof
-from streaming.task.runs import partition_runs
+from tests.support.partition_runs import partition_runs
 from tests.support.records import COLUMNS, Table, raw_batch
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.replayable import BAD, NAME, Shop, at, one_left_out
@@ -83,7 +83,9 @@ def test_what_lands_by_itself_and_not_together_is_refused_together(tmp_path: Pat
     noted(shop, 1, Kind.TEXT, "x")
     noted(shop, 2, Kind.INT64, 7)
     answer = shop.replay(1, 2)
-    assert {part.remedy for part in answer.parts.values()} == {"replay them one by one, oldest first"}
+    assert {part.remedy for part in answer.parts.values()} == {
+        "replay them one by one, oldest first: `cdc-bridge dead-letters replay CONFIG TOPIC:PARTITION:OFFSET`"
+    }
     assert all(part.message.startswith("the letters cannot land together: ") for part in answer.parts.values())
     assert shop.table.sequence == 1
     assert shop.part(1).accepted

@@ -265,3 +265,32 @@ class TestOrder:
         assert answer.parts[str(at(0, 1))].message.endswith(f"{TOPIC}:1:1")
         assert answer.parts[str(at(1, 1))].accepted
         assert shop.rows() == [row(1, "b"), row(9)]
+
+
+class TestTooManyTables:
+    """A letter begins a table as a record does: while there is room for one more."""
+
+    def replayed(self, folder: Path, most: int) -> tuple[Shop, dict[str, Part]]:
+        """Records of two tables that are not known were set aside; their cause is mended."""
+        shop = Shop(folder)
+        shop.receive(ORDERS.create(row(1), 10), *(replace(BAD, name=name).create(row(1), 11) for name in "ab"))
+        shop.job_options = {"most_tables": most}
+        shop.mend()
+        return shop, shop.replay(1, 2).parts
+
+    @pytest.mark.parametrize("most", [1, 2])
+    def test_beyond_it_the_letters_stay(self, tmp_path: Path, most: int) -> None:
+        shop, parts = self.replayed(tmp_path, most)
+        refused = [part for part in parts.values() if not part.accepted]
+        assert (len(refused), len(shop.plain.ledger.state.tables)) == (3 - most, most)
+        assert refused[-1] == Part(
+            accepted=False,
+            message="it would be left out again (too many tables): the table public.b is not begun: "
+            f"{most} were known before the batch, and tables.most is {most}",
+            remedy="look who names so many tables, and leave out what nobody mirrors (tables.include, tables.exclude); "
+            "carry more with a second bridge, or raise tables.most, restart the bridge and replay the letter then",
+        )
+
+    def test_once_there_may_be_more_they_land(self, tmp_path: Path) -> None:
+        _, parts = self.replayed(tmp_path, 3)
+        assert all(part.accepted for part in parts.values())

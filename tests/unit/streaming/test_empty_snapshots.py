@@ -158,8 +158,8 @@ class TestOtherPolicies:
         assert parked is not None
         assert (parked.reason, parked.rebuild, shop.table.status) == ("second_snapshot", None, TableStatus.PARKED)
         assert parked.remedy == (
-            "`cdc-bridge resync CONFIG TABLE`; or set policies.on_resnapshot to upsert, which accepts that rows stay "
-            "that no longer exist at the source, and `cdc-bridge resume CONFIG TABLE`"
+            "`cdc-bridge resync CONFIG public.orders`; or set policies.on_resnapshot to upsert, which accepts that "
+            "rows stay that no longer exist at the source, and `cdc-bridge resume CONFIG public.orders`"
         )
         shop.send(ORDERS_AGAIN.create(row(7), 91))
         shop.ask(new_request(Action.RESUME, now_ms=2, by="ann@home", table=NAME))

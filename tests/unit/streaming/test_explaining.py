@@ -22,7 +22,7 @@ from streaming.explaining.records import SKIPPED, explain_records
 from streaming.explaining.view import explanation_text, show_explanations
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import FileFormat, Markers, OnBadRecord, OnTruncate, OnUnavailable
-from streaming.task.runs import partition_runs
+from tests.support.partition_runs import partition_runs
 from tests.support.records import Table, raw_batch
 from tests.unit.streaming.checked import EMPTY
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, job, parked, row, two_batches
@@ -70,6 +70,15 @@ def test_an_event_that_waits_shows_table_key_markers_and_typed_row(tmp_path: Pat
         "other_topic": False,
         "file": None,
     }
+
+
+def test_a_table_that_there_is_no_room_for_is_not_begun_and_those_before_it_are(tmp_path: Path) -> None:
+    tables = [Table(TOPIC, name).create(row(1), 10 + place) for place, name in enumerate(("a", "b", "a", "c"))]
+    found = explained(tmp_path, *tables, options=job(tmp_path, most_tables=2))
+    assert [one.fate for one in found] == [Fate.LANDS, Fate.LANDS, Fate.LANDS, Fate.DEAD_LETTER]
+    assert found[-1].reason == (
+        "too many tables: the table public.c is not begun: 0 were known before the batch, and tables.most is 2"
+    )
 
 
 def test_a_key_change_is_a_delete_and_the_new_row(tmp_path: Path) -> None:
@@ -124,7 +133,7 @@ def test_a_table_that_stands_still_passes_it_over(tmp_path: Path) -> None:
     [one] = explained(tmp_path, ORDERS.create(row(9), 40), first=3, state=parked(tmp_path).ledger.state)
     assert (one.fate, one.rows) == (Fate.TABLE_IS_PARKED, ())
     assert one.reason.startswith("the table stands still (truncate): the source truncated the table")
-    assert one.remedy.startswith("`cdc-bridge resync CONFIG TABLE`")
+    assert one.remedy.startswith("`cdc-bridge resync CONFIG public.orders`")
 
 
 def test_an_event_that_parks_its_table_says_why_and_those_behind_it_too(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from connectors.debezium.schema import ConnectType, Field, RowSchema
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.landing.land import TableLander
+from streaming.landing.stops.stop import LONGEST_MESSAGE, Stop
 from streaming.plan import BatchPlan, TableOptions, TableResult
 from streaming.policies import FileFormat, OnMissingKey, OnResnapshot, OnTruncate, OnTypeChange, OnUnavailable
 from tests.unit.streaming.events import (
@@ -94,6 +95,21 @@ class TestParking:
         schema = RowSchema(SCHEMA.fields, key=("name",))
         changed = rows([Event("c", row(2))], schema=schema, first_offset=1)
         assert self.parked(land(tmp_path, [Event("c", row(1))], changed))[:2] == ("key_changed", 1)
+
+    def test_a_stop_does_not_keep_all_names_that_a_source_gives(self, tmp_path: Path) -> None:
+        wide = tuple(Field(f"k{place}" * 60, ConnectType.INT64) for place in range(300))
+        schema = RowSchema((*SCHEMA.fields, *wide), key=tuple(field.name for field in wide))
+        values = {field.name: 1 for field in wide}
+        changed = rows([Event("c", row(2) | values)], schema=schema, first_offset=1)
+        parked = land(tmp_path, [Event("c", row(1))], changed).state.parked
+        assert parked is not None
+        assert parked.message.startswith(f"the key columns changed from (id) to ({('k0' * 60)[:100]}..., k1")
+        assert parked.message.endswith("... and 290 more); a mirrored table's key never can")
+        assert len(parked.message) < 2_000
+
+    def test_a_message_that_names_ever_so_much_is_cut(self) -> None:
+        stop = Stop.at(rows([Event("c", row(1))]), 0, "unexpected", "m" * 5_000, "wait")
+        assert stop.message == "m" * LONGEST_MESSAGE + " ..."
 
     def test_a_table_without_key_parks_before_anything_lands(self, tmp_path: Path) -> None:
         result = land(tmp_path, rows([Event("c", row(1))], schema=RowSchema(SCHEMA.fields)))

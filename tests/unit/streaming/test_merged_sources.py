@@ -197,7 +197,7 @@ def test_a_shard_with_a_column_of_the_identitys_name_parks_the_table_alone(tmp_p
         "name_taken",
         "the source has columns of the names that tell merged sources apart: _cdc_source_database",
         "keep the columns out of the events (the connector's column.exclude.list) and "
-        "`cdc-bridge resume CONFIG TABLE`; or set another metadata_prefix and carry the sources with a bridge "
+        "`cdc-bridge resume CONFIG orders`; or set another metadata_prefix and carry the sources with a bridge "
         "and a landing zone of their own",
     )
     assert parked.resume == {"east.orders": {0: 0}}
@@ -217,7 +217,7 @@ def test_a_shard_that_the_settings_treat_otherwise_parks_the_table(tmp_path: Pat
         "sources_differ",
         f"the settings treat rows of {second.database}.public.orders otherwise (mask, on_truncate) than those of "
         f"{first.database}.public.orders, which land in the same table",
-        "let one entry of tables.overrides match all of them, restart, and `cdc-bridge resume CONFIG TABLE`",
+        "let one entry of tables.overrides match all of them, restart, and `cdc-bridge resume CONFIG orders`",
     )
     assert {name for source, _, name in shards.rows() if source == "west"} <= {"****"}
 
@@ -260,7 +260,7 @@ def test_a_shard_that_the_settings_exclude_for_a_while_parks_the_table(tmp_path:
         "excluded",
         f"the settings exclude {left_out}.public.orders since then, whose rows are in the table, so none of its events "
         "are landed",
-        "include it again, even if it is gone at the source, restart, and `cdc-bridge resume CONFIG TABLE`",
+        "include it again, even if it is gone at the source, restart, and `cdc-bridge resume CONFIG orders`",
         {"east.orders": {0: 1}, "west.orders": {0: 1}},
     )
     request = new_request(Action.RESUME, now_ms=1, by="ann@home", table="orders")
@@ -269,6 +269,25 @@ def test_a_shard_that_the_settings_exclude_for_a_while_parks_the_table(tmp_path:
         False,
         f"the settings that the driver runs with exclude {left_out}.public.orders",
     )
+
+
+def test_a_shard_whose_topic_was_cleaned_up_holds_up_no_resume(tmp_path: Path) -> None:
+    shards = Shards(tmp_path)
+    shards.land(EAST.create(row(1), 1), WEST.create(row(1), 1))
+    shards.land(EAST.truncate(2))
+    del shards.job.log.partitions[WEST.topic]
+    request = new_request(Action.RESUME, now_ms=1, by="ann@home", table="orders")
+    ignoring = replace(shards.job.job, defaults=replace(SHARED, on_truncate=OnTruncate.IGNORE))
+    outside = shards.job.outside()
+    by_name = replace(outside, names=(EAST.topic, WEST.topic))
+    refusal = Resume(shards.job.opened(), ignoring, by_name)(request)
+    assert not refusal.accepted, "a start would park it (topic_gone)"
+    assert refusal.message.startswith("orders cannot go on: its events come from west.orders")
+    shards.job.log.left_out.add(WEST.topic)
+    assert not Resume(shards.job.opened(), ignoring, outside)(request).accepted, "and here (excluded)"
+    shards.job.log.left_out.clear()
+    assert Resume(shards.job.opened(), ignoring, outside)(request).accepted
+    assert shards.state.status is TableStatus.CATCHING_UP
 
 
 def test_without_the_option_a_second_source_of_a_name_stands_still(tmp_path: Path) -> None:

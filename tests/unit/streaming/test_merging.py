@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -59,6 +60,35 @@ def test_runs_that_do_not_overlap_leave_one_by_one() -> None:
     pieces = merge_runs([first, second])
     assert order([next(pieces)]) == [(0, 0), (0, 1), (0, 2)], "the first run leaves as soon as the second begins"
     assert order(list(pieces)) == [(1, 0), (1, 1)]
+
+
+def test_many_runs_side_by_side_leave_in_few_pieces() -> None:
+    """A piece for each run that begins would look through all of them each time: the square of the partitions."""
+    count = 256
+    blobs = [run for number in range(count) for run in runs(number, [number, count + number], [])]
+
+    pieces = list(merge_runs(sorted(blobs, key=lambda blob: sort_key(blob.rows, 0))))
+
+    assert sum(map(len, pieces)) == 2 * count
+    assert len(pieces) <= 20
+
+
+def test_no_more_than_twice_the_overlap_is_held() -> None:
+    """Runs of ten, each of which overlaps the next one by half."""
+    lengths, taken, peak = 10, 0, 0
+
+    def coming() -> Iterator[Blob]:
+        nonlocal taken, peak
+        for number in range(40):
+            taken += lengths
+            peak = max(peak, taken)
+            yield runs(number, list(range(5 * number, 5 * number + lengths)), [])[0]
+
+    for piece in merge_runs(coming()):
+        taken -= len(piece)
+
+    assert taken == 0
+    assert peak <= 3 * lengths
 
 
 def test_rows_of_different_schemas_interleave_in_order() -> None:

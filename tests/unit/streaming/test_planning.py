@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.errors import OffsetGapError
-from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TopicOffsets
+from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState, TopicOffsets
 from streaming.driver.checkpoint import Checkpoint, CheckpointError, Offsets, Planned, agrees, drainable, repeatable
 from streaming.driver.planning import TopicGoneError, is_new, plan_batch, planned_topics
 from streaming.driver.startup import settle_checkpoint
@@ -28,7 +29,7 @@ def checkpoint(
 ) -> Checkpoint:
     (folder / "offsets").mkdir(parents=True)
     (folder / "commits").mkdir()
-    (folder / "metadata").write_text("{}")
+    (folder / "metadata").write_text('{"id":"5f7e"}')
     for number, text in offsets.items():
         (folder / "offsets" / str(number)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{text}')
     for number in commits:
@@ -62,6 +63,14 @@ class TestRange:
             "Remedy: restart the job: it sets Spark's checkpoint aside and reads on where the ledger ends; if Kafka no "
             "longer has these offsets, that start says so, and what to do"
         )
+
+    def test_a_start_above_0_of_a_partition_that_was_added_is_a_gap(self) -> None:
+        with pytest.raises(OffsetGapError, match="Spark would go on at offset 2, but 0 is the next one to land"):
+            planned_topics(Planned({"orders": {0: 5, 1: 2}}, {"orders": {0: 5, 1: 9}}), state({0: 5}), IDS)
+
+    def test_a_topic_that_is_not_known_begins_where_spark_does(self) -> None:
+        planned = Planned({"lines": {0: 4}}, {"lines": {0: 9, 1: 3}})
+        assert planned_topics(planned, state({}), {"lines": "id-2"})["lines"].partitions == {0: (4, 9), 1: (0, 3)}
 
     def test_another_topic_id_is_refused(self) -> None:
         with pytest.raises(TopicGoneError) as caught:
@@ -163,11 +172,33 @@ class TestCheckpoint:
     def test_a_checkpoint_with_the_checksum_of_a_file_that_is_gone_is_not_used(
         self, tmp_path: Path, folder: str
     ) -> None:
-        spark = checkpoint(tmp_path / "c", {3: '{"orders":{"0":10}}'}, (3,))
+        spark = checkpoint(tmp_path / "c", {2: '{"orders":{"0":5}}', 3: '{"orders":{"0":10}}'}, (3,))
         for name in (".3.crc", ".metadata.crc"):
             (spark.folder / folder / name).write_bytes(b"crc")
         assert spark.next_start() == {"orders": {0: 10}}
         (spark.folder / folder / ".4.crc").write_bytes(b"crc")
+        assert spark.next_start() is None
+
+    @pytest.mark.parametrize(
+        "torn", ["", "\x00\x00\x00", '{"nextBatchWatermarkMs":0}', "v1\n", "v1\n{", "v1\n{}\n"], ids=repr
+    )
+    @pytest.mark.parametrize("path", ["metadata", "commits/4", "offsets/4", "offsets/3"])
+    def test_a_checkpoint_with_a_torn_file_that_a_start_reads_is_not_used(
+        self, tmp_path: Path, path: str, torn: str
+    ) -> None:
+        spark = checkpoint(tmp_path / "c", {3: '{"orders":{"0":10}}', 4: '{"orders":{"0":15}}'}, (3, 4))
+        assert spark.next_start() == {"orders": {0: 15}}
+        (spark.folder / path).write_text(torn)
+        # Spark takes a commit without its second line for one.
+        used = path == "commits/4" and torn in ("v1\n", "v1\n{}\n")
+        assert spark.next_start() == ({"orders": {0: 15}} if used else None)
+
+    def test_a_checkpoint_whose_last_commit_is_torn_is_not_used_although_a_batch_came_behind_it(
+        self, tmp_path: Path
+    ) -> None:
+        spark = checkpoint(tmp_path / "c", {3: '{"orders":{"0":10}}', 4: '{"orders":{"0":15}}'}, (3,))
+        assert spark.next_start() == {"orders": {0: 10}}
+        (spark.folder / "commits" / "3").write_text("")
         assert spark.next_start() is None
 
     def test_setting_aside_keeps_every_earlier_one(self, tmp_path: Path) -> None:
@@ -187,8 +218,20 @@ class TestCheckpoint:
             ({0: 10}, {0: 10}, {0: (0, 50), 1: (0, 5)}, True),
             ({0: 10}, {0: 10}, {0: (0, 50), 1: (3, 5)}, False),
             ({0: 8}, {0: 10}, {0: (9, 50)}, False),
+            ({0: 10, 1: 0}, {0: 10}, {0: (0, 50), 1: (0, 5)}, True),
+            ({0: 10, 1: 3}, {0: 10}, {0: (0, 50), 1: (3, 5)}, False),
         ],
-        ids=["equal", "behind", "ahead", "unknown", "new partition", "new but trimmed partition", "retention passed"],
+        ids=[
+            "equal",
+            "behind",
+            "ahead",
+            "unknown",
+            "new partition",
+            "new but trimmed partition",
+            "retention passed",
+            "new partition, from its beginning",
+            "new partition, from behind its beginning",
+        ],
     )
     def test_a_checkpoint_is_kept_only_if_it_reads_on_without_a_gap(
         self,
@@ -199,5 +242,23 @@ class TestCheckpoint:
     ) -> None:
         assert agrees({"orders": start}, {"orders": recorded}, {"orders": present}) is expected
 
+    @pytest.mark.parametrize(("begun", "kept"), [(3, True), (4, False)])
+    def test_a_checkpoint_of_a_ledger_that_has_gone_is_not_kept_where_it_is_past_the_first_record(
+        self, begun: int, kept: bool
+    ) -> None:
+        assert agrees({"orders": {0: begun}}, {}, {"orders": {0: (3, 9)}}) is kept
+
     def test_a_topic_that_is_not_subscribed_any_more_ends_the_checkpoint(self) -> None:
         assert not agrees({"orders": {0: 1}, "old": {0: 1}}, {"orders": {0: 1}}, {"orders": {0: (0, 5)}})
+
+
+def test_what_passed_by_is_worked_out_once_for_all_tables_of_a_task() -> None:
+    """Once for each table, it would take time by the square of the tables."""
+    known, passed = plan(Path("/zone")), frozenset({("shop", "public", f"t{number}") for number in range(3)})
+    table = TableState(source=("shop", "public", "t1"), folder="public.schema/t1")
+    late = replace(known, tables={"public.t1": table}, passed_over=passed)
+
+    assert late.late == {("shop", "public", "t0"), ("shop", "public", "t2")}
+    assert late.late is late.late
+    assert late.by_source == {("shop", "public", "t1"): "public.t1"}
+    assert late.by_source is late.by_source

@@ -8,16 +8,18 @@ import logging
 from collections.abc import Iterator
 
 import pytest
-from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from connectors.errors import Terminal
 from streaming import console
 from streaming.console import PrintableConsole, error_panel, print_json, show_error
+from streaming.health import probes
 from streaming.health.html import text
+from streaming.health.state import Health
 from streaming.logs import log_to_stderr
 from streaming.printable import ascii_controls, one_line, printable
 from streaming.settings.runtime import LogFormat, LogLevel
+from tests.unit.metrics.worlds import ledger, observed, scraped, table
 
 FORGED = "2026-01-31T08:00:00.000Z INFO    all is well"
 NAME = f"orders\r\n{FORGED}\x1b[2J\x1b]0;title\x07\x9b31m\u202edesrever\u2028\x7f\0"
@@ -103,8 +105,19 @@ def test_the_status_page_shows_a_name_as_text() -> None:
 
 
 def test_a_label_of_a_metric_is_one_label() -> None:
-    registry = CollectorRegistry()
     name = f'{NAME}"}} 1\nforged_metric 1\n\\'
-    Gauge("waiting", "of a table", ["table"], registry=registry).labels(name).set(7)
-    [family] = text_string_to_metric_families(generate_latest(registry).decode().replace("\r", "\\r"))
-    assert [(sample.name, sample.value) for sample in family.samples] == [("waiting", 7.0)]
+    said = scraped(observed(ledger(table(name, sequence=7)))).body
+    assert not STEERING & set(said)
+    families = {family.name: family.samples for family in text_string_to_metric_families(said)}
+    assert "forged_metric" not in families
+    [sample] = families["bridge_last_published_sequence"]
+    assert (sample.labels, sample.value) == ({"table": one_line(f"public.{name}")}, 7.0)
+
+
+def test_a_probe_answers_a_line_for_each_reason() -> None:
+    health = Health(clock=lambda: 0.0, now_ms=lambda: 0)
+    health.ended(Terminal(NAME, remedy=f"look at {NAME}", table=NAME))
+    said = probes.live(health.state, 0.0, 1_800.0, 30.0).text
+    assert not STEERING & set(said)
+    assert said.count("\n") == 2
+    assert said.startswith("failing\nthe job has ended with Terminal: orders\\r\\n")

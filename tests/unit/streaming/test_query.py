@@ -18,12 +18,13 @@ from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.state import PlannedTopic, TableState, TopicOffsets
+from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState, TopicOffsets
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.driver.checkpoint import Checkpoint
 from streaming.driver.query import Job, Retries, StopSignal, run, wait_for_end
+from streaming.driver.rest import Rest
 from streaming.driver.spark_errors import QueryFailedError
-from streaming.driver.startup import begin_at_ends, park_excluded, starting_offsets
+from streaming.driver.startup import begin_at_ends, offsets_to_land, park_excluded, starting_offsets
 from streaming.listener import Listener
 from tests.unit.streaming.events import plan
 
@@ -95,7 +96,13 @@ class TestStart:
         later = {"orders": TopicDescription("id-1", {0: (3, 20), 1: (0, 5), 2: (0, 1)})}
         begin_at_ends(ledger, later)
         assert ledger.state.topics == {"orders": TopicOffsets("id-1", {0: 9, 1: 0})}
-        assert json.loads(starting_offsets(ledger.state, later)) == {"orders": {"0": 9, "1": 0, "2": -2}}
+        assert json.loads(starting_offsets(ledger.state, later)) == {"orders": {"0": 9, "1": 0, "2": 0}}
+
+    def test_a_topic_that_the_ledger_does_not_know_begins_at_its_first_record(self) -> None:
+        unknown = LedgerState(ledger_id="l", version=1, epoch=1, writer="w")
+        present = {"orders": TopicDescription("id-1", {0: (3, 9)})}
+        assert json.loads(starting_offsets(unknown, present)) == {"orders": {"0": -2}}
+        assert offsets_to_land(unknown, present) == 6
 
     def test_a_table_that_the_settings_leave_out_by_now_stands_still(self, tmp_path: Path) -> None:
         ledger = Ledger.open(LocalStorage(tmp_path), now_ms=lambda: 0)
@@ -112,6 +119,7 @@ class TestStart:
         parked = ledger.state.tables["public.orders"].parked
         assert parked is not None
         assert (parked.reason, parked.offset, parked.resume) == ("excluded", 7, {"orders": {0: 7}})
+        assert parked.remedy.endswith("include it again, restart, and `cdc-bridge resume CONFIG public.orders`")
         assert ledger.state.tables["public.users"] == other
 
 
@@ -132,12 +140,15 @@ class TestAttempts:
             begin=lambda ledger, present: None,
             on_commit=lambda state: None,
             interval=None,
+            rest=Rest(0.0, 1),
             retries=Retries(attempts=2, first=0.0, longest=0.0),
             prepare=prepare,
             open=never,
             chores=never,
             describe=describe,
             topic_ids=lambda names: {},
+            subscribed=lambda topic: True,
+            names=(),
             listener=Listener(on_failure=lambda error, pause: told.append(error)),
         )
 
@@ -207,3 +218,13 @@ class TestAttempts:
             "Java may have been killed for want of memory: give the process more than spark.driver_memory and its "
             "Python workers need together"
         )
+
+
+@pytest.mark.parametrize(
+    ("records", "took", "pause"),
+    [(10, 1.0, 29.0), (0, 40.0, 0.0), (1_000, 1.0, 0.0), (899, 1.0, 29.0), (901, 1.0, 0.0)],
+)
+def test_a_full_micro_batch_is_followed_at_once_and_others_when_the_interval_is_over(
+    records: int, took: float, pause: float
+) -> None:
+    assert Rest(30.0, 1_000).after(records, took) == pause

@@ -60,9 +60,9 @@ class TestTheMirrorGoesWithIt:
     def test_where_the_snapshot_was_made_before(self, world: World) -> None:
         filling(world).send(ORDERS.read(row(1), 40), ORDERS.read(row(2), 40))
         world.driver().drain()
-        scanned(world)
         world.send(DROP)
-        world.driver().drain()
+        world.driver().land()
+        scanned(world)
         world.live()
         assert standing(world) == (TableStatus.LOADING, 3, False)
         assert len(world.signals) == 1
@@ -146,8 +146,8 @@ class TestTheMirrorStays:
             "snapshot_failed",
             "the snapshot that was to fill the table failed: Debezium could not read the table: UNKNOWN_SCHEMA; the "
             "source has renamed the table to shop.renamed meanwhile",
-            "`cdc-bridge resync CONFIG TABLE` for the table of the new name, whose mirror has only what changed since; "
-            f"once another one of the old name is made, `cdc-bridge resync CONFIG {NAME}`",
+            "`cdc-bridge resync CONFIG NEW_TABLE` for the table of the new name, whose mirror has only what changed "
+            f"since; once another one of the old name is made, `cdc-bridge resync CONFIG {NAME}`",
         )
 
     def test_where_the_table_is_back_already(self, world: World) -> None:

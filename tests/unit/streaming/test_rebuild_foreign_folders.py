@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
-from connectors.landing_zone.ledger.state import TableStatus
+from connectors.landing_zone.errors import FencedError
+from connectors.landing_zone.ledger.state import RebuildKind, TableStatus
 from connectors.landing_zone.requests import Action, new_request
-from tests.unit.landing_zone.memory_storage import Disk
+from tests.unit.landing_zone.memory_storage import Crash, Disk
 from tests.unit.landing_zone.memory_storage import Request as StorageRequest
-from tests.unit.streaming.landed_shop import row
-from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, World, shop
+from tests.unit.streaming.landed_shop import ORDERS, row
+from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, World, dies_at, shop
+
+FOLDER = "public.schema/orders"
 
 
 class TestForeignFolders:
@@ -67,6 +72,79 @@ class TestForeignFolders:
         with pytest.raises(Exception, match="Another driver owns this landing zone"):
             world.driver(overtaken).drain()
         assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+
+class TestFilesThatWereNotPublished:
+    """A table whose folder does not allow its committed file, and is rebuilt for it."""
+
+    def stands_still(self, world: World) -> None:
+        """Its first file has gone from the folder, and its second one is committed and not published."""
+        shop(world)
+        world.send(ORDERS.create(row(4), 30))
+        with contextlib.suppress(Crash):
+            world.driver(dies_at("rename_if_absent", FOLDER)).drain()
+        self.loses_its_first_file(world)
+
+    def loses_its_first_file(self, world: World) -> None:
+        del world.zone.files[f"{FOLDER}/00000000000000000001.parquet"]
+        world.driver()
+        assert world.table.parked is not None
+        assert (world.table.parked.reason, world.table.sequence) == ("zone:table_reset", 2)
+        world.ask()
+
+    def test_the_tables_own_folder_is_not_taken_for_a_foreign_one_because_its_etag_has_changed(
+        self, world: World
+    ) -> None:
+        self.stands_still(world)
+        world.zone.folders[FOLDER] = "before"
+
+        def moved(request: StorageRequest) -> None:
+            if request.method == "delete_folder" and world.zone.folders[FOLDER] == "before":
+                world.zone.folders[FOLDER] = "after"
+
+        world.driver(moved).drain()
+        world.live()
+        assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+    def test_a_driver_that_slept_gives_it_no_number_of_the_next_generation(self, world: World) -> None:
+        shop(world)
+        world.send(ORDERS.create(row(4), 30))
+        slept: list[StorageRequest] = []
+
+        def overtaken(request: StorageRequest) -> None:
+            if request.method == "rename_if_absent" and request.path.startswith(FOLDER) and not slept:
+                slept.append(request)
+                self.loses_its_first_file(world)
+                world.live()
+
+        with pytest.raises(FencedError):
+            world.driver(overtaken).drain()
+        assert slept
+        assert [path for path in world.files() if path.startswith(FOLDER)] == [
+            f"{FOLDER}/00000000000000000001.parquet",
+            f"{FOLDER}/_metadata.json",
+        ]
+        assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+    @pytest.mark.parametrize("method", ["delete", "delete_folder"])
+    def test_it_goes_although_the_driver_dies(self, world: World, method: str) -> None:
+        self.stands_still(world)
+        [pending] = world.ledger.pending.values()
+        with contextlib.suppress(Crash):
+            world.driver(dies_at(method, "orders")).drain()
+        world.live()
+        assert pending.staged not in world.zone.files
+        assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+    def test_it_goes_although_the_rebuild_begins_anew_before_it_could_be_deleted(self, world: World) -> None:
+        self.stands_still(world)
+        [pending] = world.ledger.pending.values()
+        with contextlib.suppress(Crash):
+            world.driver(dies_at("delete", "orders")).drain()
+        assert (world.table.status, pending.staged in world.zone.files) == (TableStatus.DELETING, True)
+        world.driver().rebuilding.begin(NAME, RebuildKind.SNAPSHOT, "asked for again")
+        world.live()
+        assert pending.staged not in world.zone.files
 
 
 def place(disk: Disk, path: str) -> None:

@@ -15,19 +15,9 @@ from streaming.lifecycle.forgotten_signals import SILENT_SECONDS, UNTOLD_SECONDS
 from streaming.policies import OnMissingKey
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import TOPIC, row
-from tests.unit.streaming.rebuild_world import NAME, Driver, World, shop
+from tests.unit.streaming.rebuild_world import NAME, Driver, World, waiting
 
 COLLECTION = "public.orders"
-
-
-def waiting(world: World) -> Driver:
-    """A driver that has asked for the snapshot of the table."""
-    shop(world)
-    world.ask()
-    driver = world.driver()
-    driver.drain()
-    assert (world.table.status, len(world.signals)) == (TableStatus.FILLING, 1)
-    return driver
 
 
 def begins_again(world: World, driver: Driver, connector: str = "shop") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from connectors.debezium.options import DecodeOptions, TableRules
+from connectors.kafka.errors import SignalRefusedError
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.requests import Action, new_request
 from streaming.policies import OnMissingKey, TableMode
@@ -42,6 +43,22 @@ class TestRefusals:
             "from the topics' names",
             f"set source.topic_prefix to the connector's topic.prefix, restart, then `cdc-bridge resync CONFIG {NAME}`",
         )
+
+    @pytest.mark.parametrize(
+        ("setting", "topic"),
+        [("source.signals.topic", "shop-signals"), ("source.notifications_topic", "shop-notifications")],
+    )
+    def test_without_a_topic_that_the_settings_name(self, world: World, setting: str, topic: str) -> None:
+        shop(world)
+        world.missing = {setting: topic}
+        before, files = world.table, world.files()
+        message, remedy = self.refused(world)
+        assert message.startswith(f"{NAME} cannot be rebuilt: Kafka has no topic {topic} ({setting}), so its snapshot")
+        assert remedy == (
+            f"create the topic, or correct {setting} and restart; or let the bridge's user describe it; then "
+            f"`cdc-bridge resync CONFIG {NAME}`"
+        )
+        assert (world.table, world.files()) == (before, files)
 
     def test_of_a_table_that_nobody_knows(self, world: World) -> None:
         shop(world)
@@ -108,3 +125,40 @@ class TestRefusals:
         message, remedy = self.refused(world, collided)
         assert message.startswith(f"{collided} has no folder of its own: its folder public.schema/orders belongs to")
         assert remedy.startswith("carry it with a bridge and a zone of its own")
+
+
+class TestOnTheWay:
+    """The folder is gone already when the snapshot turns out not to be asked for: only another resync helps then."""
+
+    @staticmethod
+    def healed(world: World, cause: str, remedy: str) -> None:
+        parked = world.table.parked
+        assert parked is not None
+        assert (parked.reason, parked.message, parked.remedy) == (
+            "snapshot_failed",
+            cause,
+            f"{remedy}; then `cdc-bridge resync CONFIG {NAME}`",
+        )
+        resume = new_request(Action.RESUME, now_ms=3, by="ann@home", table=NAME)
+        world.ask(resume)
+        world.driver().do_chores()
+        assert not world.answered(resume).accepted
+        world.missing, world.refuses = {}, None
+        world.ask(new_request(Action.RESYNC, now_ms=4, by="ann@home", table=NAME))
+        world.live()
+        assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(1, "uno"), row(3, "three")])
+
+    def test_by_a_topic_that_is_deleted_meanwhile(self, world: World) -> None:
+        shop(world).ask()
+        driver = world.driver()
+        driver.chores.run()
+        assert world.table.status is TableStatus.DELETING
+        world.missing = {"source.notifications_topic": "told"}
+        world.driver().do_chores()
+        self.healed(world, "no topic told", "correct source.notifications_topic")
+
+    def test_by_a_signal_that_kafka_refuses(self, world: World) -> None:
+        shop(world).refuses = SignalRefusedError("too large", remedy="raise the limit", topic="signals")
+        world.ask()
+        world.driver().do_chores()
+        self.healed(world, "too large [topic=signals]", "raise the limit")

@@ -130,6 +130,22 @@ class TestResync:
             assert replicator.rows(NAME) == [row(1, "uno"), row(3, "three")]
             assert (replicator.dropped, replicator.latches, replicator.rewritten) == ([NAME], [], [])
 
+    def test_a_driver_that_goes_on_waits_by_its_own_clock_whatever_that_of_another_host_says(
+        self, world: World
+    ) -> None:
+        shop(world)
+        world.release_wait, world.once = 120.0, False
+        world.ask()
+        world.driver().drain()
+        world.now_ms += 180_000
+        other = world.driver()
+        seen = []
+        for passed in (0.0, 119.0, 1.0):
+            world.seconds += passed
+            other.drain()
+            seen.append(world.table.status)
+        assert seen == [TableStatus.DELETING, TableStatus.DELETING, TableStatus.FILLING]
+
     def test_a_clock_that_goes_back_begins_that_time_anew(self, world: World) -> None:
         shop(world)
         world.release_wait = 120.0

@@ -113,13 +113,13 @@ def test_a_cluster_in_which_every_topic_is_another_one_parks_no_table(world: Wor
     assert world.ledger.version == version + 1, "the claim, and nothing else"
     assert (world.table.status, world.ledger.tables[OTHER_NAME].status) == (TableStatus.STREAMING,) * 2
     assert str(raised.value) == (
-        "none of the 2 topics that Kafka has is the one whose offsets the ledger holds: this is another cluster, or "
-        "all of them were deleted and created again [topic=shop.public.orders, recorded_id=id-shop.public.orders, "
-        "found_id=another, topics=2]. Remedy: check kafka.bootstrap_servers: nothing was changed, and with the right "
-        "cluster the next start goes on. If the cluster was really made anew: start once with kafka.topics naming one "
-        "table's topic alone, which parks that table; then with all of them, which parks the others; and rebuild each "
-        "with `cdc-bridge resync CONFIG TABLE`. Where that is refused, carry its tables with a second bridge: another "
-        "name, landing zone and state, and a snapshot of its own"
+        "none of the 2 topics that the ledger knows is there as the one whose offsets it holds: this is another "
+        "cluster, or all of them were deleted and created again [topic=shop.public.orders, "
+        "recorded_id=id-shop.public.orders, found_id=another, topics=2]. Remedy: check kafka.bootstrap_servers: "
+        "nothing was changed, and with the right cluster the next start goes on. If the cluster was really made anew:"
+        " start once with kafka.topics naming one table's topic alone, which parks that table; then with all of them,"
+        " which parks the others; and rebuild each with `cdc-bridge resync CONFIG TABLE`. Where that is refused, "
+        "carry its tables with a second bridge: another name, landing zone and state, and a snapshot of its own"
     )
     world.log.ids.clear()
     world.log.partitions = right

@@ -81,6 +81,16 @@ class TestStatus:
         [table] = status_of(state, kafka(106), SOURCE_MS + 22 + 5_000).tables
         assert (table.lag_offsets, table.lag_seconds) == (100, 5.0)
 
+    def test_a_partition_that_was_added_to_a_known_topic_begins_at_0_and_one_of_an_unknown_topic_where_kafka_does(
+        self, tmp_path: Path
+    ) -> None:
+        present = {
+            TOPIC: TopicDescription(f"id-{TOPIC}", {0: (0, 6), 1: (10, 30)}),
+            "new": TopicDescription("id", {0: (7, 9)}),
+        }
+        report = status_of(two_batches(tmp_path).ledger.state, present, 0)
+        assert (report.tables[0].lag_offsets, report.waiting) == (30, 32)
+
     def test_without_kafka_the_lag_is_unknown(self, tmp_path: Path) -> None:
         report = status_of(two_batches(tmp_path).ledger.state, None, 0)
         assert report.waiting is None
@@ -107,7 +117,7 @@ class TestStatus:
         report = status_of(parked(tmp_path).ledger.state, kafka(5), 0, frozenset({ORDERS_TABLE}))
         said = shown(show_status, Status(report, Transient("no answer", remedy="wait")))
         assert f"public.orders is parked (truncate) at {TOPIC}/0/1: the source truncated the table" in said
-        assert "What to do: `cdc-bridge resync CONFIG TABLE`" in said
+        assert "What to do: `cdc-bridge resync CONFIG public.orders`" in said
         assert "file 1 (pending): 1 unmarked" in said
         assert "4 offsets" in said
         assert "Kafka: no answer" in said
@@ -236,7 +246,7 @@ class TestHistory:
     def test_for_a_person_one_version_in_full(self, tmp_path: Path) -> None:
         said = shown(show_version, entry_of(storage_of_parked(tmp_path), 3))
         assert f"parked public.orders (truncate) at {TOPIC}/0/1" in said
-        assert "What to do: `cdc-bridge resync CONFIG TABLE`" in said
+        assert "What to do: `cdc-bridge resync CONFIG public.orders`" in said
         assert TOPIC in said
 
     def test_for_a_person_files_and_what_waits(self, tmp_path: Path) -> None:

@@ -97,6 +97,36 @@ def test_the_version_that_parks_the_table_is_the_one_that_passes_the_lost_offset
     assert again.ledger.state.version == version + 3
 
 
+def widened(world: World) -> None:
+    """A partition was added while nobody read it, and two of its three records were removed."""
+    added = ORDERS.at(1)
+    world.send(*(added.create(row(key), 45 + key) for key in (5, 6, 7)))
+    world.log.earliest[(TOPIC, 1)] = 2
+
+
+def test_a_partition_that_was_added_begins_at_0_and_what_retention_removed_of_it_stops_the_table(world: World) -> None:
+    widened(world)
+    before = world.rows()
+    start(world).drain()
+    parked = world.table.parked
+    assert parked is not None
+    assert (parked.reason, parked.message) == (
+        "retention_passed",
+        f"Kafka's retention has removed offsets that were not landed: 0 to 1 of {TOPIC}/1",
+    )
+    assert (world.rows(), world.ledger.topics[TOPIC].partitions) == (before, {0: 3, 1: 3})
+
+
+def test_a_partition_that_was_added_to_a_topic_of_several_tables_stops_the_job(world: World) -> None:
+    driver = world.driver()
+    users = driver.ledger.state.tables[OTHER_NAME]
+    shared = replace(users, partitions={**users.partitions, **world.table.partitions})
+    driver.ledger.commit(Draft(tables={OTHER_NAME: shared}))
+    widened(world)
+    with pytest.raises(OffsetGapError, match=r"removed 2 offsets .* partition=1, offset=0, earliest=2\]"):
+        start(world)
+
+
 def test_resume_is_refused_and_a_resync_brings_the_rows_back(world: World) -> None:
     outage(world)
     start(world).drain()

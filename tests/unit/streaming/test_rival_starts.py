@@ -14,7 +14,7 @@ from connectors.landing_zone.errors import (
     ZoneOwnedError,
 )
 from connectors.landing_zone.ledger.owner import Owner, ensure_owner, read_owner
-from connectors.landing_zone.ledger.version_file import path_of, version_numbers
+from connectors.landing_zone.ledger.version_file import path_of, read_version, version_numbers
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.driver.startup import OpenZone, open_zone
@@ -59,6 +59,37 @@ def test_files_of_a_rival_that_began_the_ledger_meanwhile_are_not_taken_for_fore
     assert version_numbers(state) == [1, 2]
 
 
+def test_a_ledger_that_was_begun_for_a_zone_which_another_has_taken_meanwhile_does_not_stay(tmp_path: Path) -> None:
+    zone, state = MemoryStorage(), MemoryStorage()
+
+    def taken(request: Request) -> None:
+        if request.method == "put_if_absent":
+            ensure_owner(MemoryStorage(zone.disk), "L1", "shop")
+
+    state.hook = taken
+    with pytest.raises(ZoneOwnedError, match="belongs to the ledger L1 of source shop, not to this one"):
+        start(tmp_path, zone, state)
+
+    assert state.files == {}
+
+
+def test_a_start_that_slept_while_its_ledger_was_lost_removes_no_version_of_the_one_begun_since(tmp_path: Path) -> None:
+    zone, state = MemoryStorage(), MemoryStorage()
+
+    def others_begin_anew(request: Request) -> None:
+        if request.method == "put_if_absent":
+            zone.hook = None
+            state.files.clear()
+            begun = claimed(MemoryStorage(state.disk), "run-1")
+            ensure_owner(MemoryStorage(zone.disk), begun.state.ledger_id, "shop")
+
+    zone.hook = others_begin_anew
+    with pytest.raises(ZoneOwnedError, match="The landing zone belongs to the ledger"):
+        start(tmp_path, zone, state)
+
+    assert read_version(state, 1).writer == "run-1"
+
+
 def test_a_zone_whose_ledger_is_lost_gets_no_other_one_even_if_it_has_no_file_yet(tmp_path: Path) -> None:
     """Claimed, the state storage would hold the ledger of another zone, and the lost one could not be made again."""
     zone, state = MemoryStorage(), MemoryStorage()
@@ -70,8 +101,9 @@ def test_a_zone_whose_ledger_is_lost_gets_no_other_one_even_if_it_has_no_file_ye
     assert str(caught.value) == (
         "The landing zone belongs to the ledger L1 of source shop, and there is none in the state storage "
         "[zone=memory:///zone, file=_cdc_bridge_owner.json]. Remedy: set state.url to where that ledger is, or put it "
-        "back there from a backup; if it is lost, `cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, or if "
-        "another tool has filled the zone, `cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
+        "back there from a backup; if it is lost, stop every bridge of this zone, then "
+        "`cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, or if another tool has filled the zone, "
+        "`cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
     )
     assert state.files == {}
     make_ledger_again(zone, state, look_only=False, now_ms=lambda: NOON_MS, threads=1)

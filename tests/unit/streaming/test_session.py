@@ -22,6 +22,7 @@ def test_order_and_speed_rest_on_these_properties() -> None:
         "spark.driver.memory": "1024m",
         "spark.jars": "/jars/spark-sql-kafka.jar,/jars/spark-token-provider-kafka.jar",
         "spark.ui.enabled": "false",
+        "spark.ui.killEnabled": "false",
         "spark.locality.wait": "0s",
         "spark.speculation": "false",
         "spark.sql.adaptive.enabled": "false",

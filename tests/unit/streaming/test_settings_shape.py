@@ -194,7 +194,8 @@ class TestSecrets:
             "The secret in a file is too short to keep anything secret: at least 16 characters, best random ones"
         )
         assert caught.value.remedy == (
-            "write a longer one into the file; tables that landed with the short one have to be rebuilt"
+            "write a longer one into the file; a table that landed with the short one needs `cdc-bridge resync CONFIG "
+            "TABLE` then"
         )
 
     @pytest.mark.parametrize(

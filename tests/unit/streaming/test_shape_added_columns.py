@@ -48,7 +48,10 @@ class TestAddedColumns:
             assert only(tmp_path, result, "id", "number") == [(1, 7)]
             reason, message, remedy, offset = stop_of(result)
             assert (reason, offset) == ("expression", 1)
-            assert message.startswith("the expression of the added column number fails: conversion from `str` to `i32`")
+            assert message == (
+                "the expression of the added column number fails: conversion from `str` to `i32` failed in "
+                "column 'name' for 1 out of 1 values"
+            )
             assert remedy == (
                 "correct the expression under add, so that it holds for every row (try_cast gives NULL where cast "
                 "fails), restart, and `cdc-bridge resume CONFIG TABLE`"

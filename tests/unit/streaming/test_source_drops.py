@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 from pathlib import Path
 
@@ -9,12 +10,16 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Dropped, Parked, Rebuild, RebuildKind, TableStatus
+from streaming.driver.planning import plan_batch
 from streaming.lifecycle.generations import from_kafka
 from streaming.policies import OnDrop, OnTruncate, TableMode
 from streaming.reporting.status import status_of
 from streaming.reporting.status_view import Status, show_status
+from streaming.task.table_room import TableRoom
+from streaming.task.tables import TableDirectory
 from tests.support.mariadb_events import MariaTable, ddl
 from tests.unit.streaming.maria_shop import CUSTOMERS, ORDERS, TABLE, Shop, drop_orders, row
 
@@ -77,6 +82,29 @@ class TestDropped:
         shop.job.ledger.commit(Draft(tables={TABLE: begun}))
         shop.catch_up()
         assert (shop.state().status, shop.keys()) == (TableStatus.STREAMING, [7])
+
+    def test_its_place_among_the_most_tables_is_free_once_its_folder_is_gone(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.job.job = dataclasses.replace(shop.job.job, most_tables=1)
+        shop.land(ORDERS.read(row(1), 5))
+        shop.land(drop_orders(20))
+
+        def may_begin_another() -> bool:
+            plan = plan_batch(shop.job.job, shop.job.ledger.state, {}, "unique", frozenset())
+            return TableRoom(plan, TableDirectory(plan)).has(SourceTable("shop", None, "customers"))
+
+        assert not may_begin_another()
+        shop.empty_folder()
+        parked = shop.state().parked
+        assert parked is not None
+        deleting = msgspec.structs.replace(shop.state(), status=TableStatus.DELETING)
+        shop.job.ledger.commit(Draft(tables={TABLE: deleting}))
+        begun = from_kafka(deleting, Rebuild(RebuildKind.KAFKA, "dropped", deleted_ms=1), parked)
+        shop.job.ledger.commit(Draft(tables={TABLE: begun}))
+        shop.catch_up()
+        assert may_begin_another()
+        shop.land(ORDERS.create(row(7), 30))
+        assert not may_begin_another()
 
     def test_one_that_catches_up_is_dropped_all_the_same(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, on_drop=OnDrop.DROP)

@@ -44,8 +44,8 @@ class TestOneThatSomebodyAskedFor:
             "a second initial snapshot or of one that somebody asked for cannot be told, and nothing was removed"
         )
         assert stopped.remedy == (
-            "`cdc-bridge resync CONFIG TABLE`; or set policies.on_resnapshot to upsert, which accepts that rows stay "
-            "that no longer exist at the source, and `cdc-bridge resume CONFIG TABLE`"
+            "`cdc-bridge resync CONFIG public.orders`; or set policies.on_resnapshot to upsert, which accepts that "
+            "rows stay that no longer exist at the source, and `cdc-bridge resume CONFIG public.orders`"
         )
 
     def test_nor_if_the_run_has_streamed_in_the_same_batch_only(self, shop: World) -> None:

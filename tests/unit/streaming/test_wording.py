@@ -12,6 +12,7 @@ from streaming.wording import (
     json_row,
     marker_cells,
     moment_text,
+    names_text,
     position_text,
     rows_text,
     seconds_text,
@@ -55,3 +56,11 @@ def test_positions_show_the_epoch_only_after_a_reset() -> None:
 def test_a_row_for_json_keeps_what_json_knows_and_encodes_the_rest() -> None:
     values = {"a": None, "b": True, "c": 1, "d": "x", "e": b"\x00\xff", "f": Decimal("1.50"), "g": date(2026, 1, 1)}
     assert json_row(values) == {"a": None, "b": True, "c": 1, "d": "x", "e": "AP8=", "f": "1.50", "g": "2026-01-01"}
+
+
+def test_names_are_shown_as_far_as_a_person_reads() -> None:
+    assert names_text(()) == ""
+    assert names_text(("id", "region")) == "id, region"
+    assert names_text([str(number) for number in range(10)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
+    assert names_text([str(number) for number in range(1_011)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 1,001 more"
+    assert names_text(["x" * 101]) == "x" * 100 + "..."

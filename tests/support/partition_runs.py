@@ -1,8 +1,4 @@
-"""Cutting what Spark hands to a task into runs of one topic partition.
-
-``coalesce`` concatenates whole parent partitions, so each Kafka partition arrives contiguous and in offset order, but
-an Arrow batch can hold the end of one and the start of the next.
-"""
+"""Records of Arrow batches, cut into runs of one topic partition."""
 
 from __future__ import annotations
 
@@ -15,12 +11,9 @@ import pyarrow.compute as pc
 
 from connectors.debezium.events import Int64s, RawRecords
 
-# The columns that the query selects from Spark's Kafka source, in this order.
-SOURCE_COLUMNS = ("key", "value", "topic", "partition", "offset", "timestamp", "headers")
-
 
 def partition_runs(batches: Iterable[pa.RecordBatch]) -> Iterator[RawRecords]:
-    """The records of ``batches`` (columns :data:`SOURCE_COLUMNS`), cut wherever topic or partition changes."""
+    """The records of batches of ``RAW_SCHEMA``, cut wherever topic or partition changes."""
     for batch in batches:
         if batch.num_rows == 0:
             continue
@@ -38,25 +31,6 @@ def partition_runs(batches: Iterable[pa.RecordBatch]) -> Iterator[RawRecords]:
                 timestamps=_milliseconds(piece.column("timestamp")),
                 headers=piece.column("headers"),
             )
-
-
-def trim(records: RawRecords, start: int, end: int) -> RawRecords | None:
-    """The records with ``start <= offset < end``, or None when there are none; offsets are ascending."""
-    first, last = np.searchsorted(records.offsets, [start, end])
-    if first >= last:
-        return None
-    if first == 0 and last == len(records):
-        return records
-    length = int(last - first)
-    return RawRecords(
-        topic=records.topic,
-        partition=records.partition,
-        keys=records.keys.slice(first, length),
-        values=records.values.slice(first, length),
-        offsets=records.offsets[first:last],
-        timestamps=records.timestamps[first:last],
-        headers=None if records.headers is None else records.headers.slice(first, length),
-    )
 
 
 def _changes(topics: pa.Array, partitions: np.ndarray[tuple[int], np.dtype[np.int32]]) -> list[int]:
