@@ -44,7 +44,9 @@ _FOR_GOOD = (
     KafkaError._AUTHENTICATION,
     KafkaError._INVALID_ARG,
 )
+_WITHOUT_REASON = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT, KafkaError._FATAL)
 _QUEUE_WAIT_SECONDS = 0.1
+_REASON_WAIT_SECONDS = 5.0
 _ROOM_FOR_HEADERS = 64 * 1024
 """Of a letter, for what the bridge itself says in it."""
 _AROUND_A_HEADER = 10
@@ -148,6 +150,8 @@ class DeadLetterProducer:
             # An idempotent producer may be unusable after a failure; the next attempt gets a new one.
             self._producer.purge()
             self._producer = self._new_producer()
+        if failures and all(error.code() in _WITHOUT_REASON for _, error in failures):
+            failures += self._reason()
         for key, error in failures:
             if error.code() in _FOR_GOOD:
                 raise self._refused(key, error)
@@ -155,6 +159,19 @@ class DeadLetterProducer:
             raise self._unsent(f"{len(failures)} dead letters were not delivered ({failures[0][1].str()})")
         if left:
             raise self._unsent(f"{left} dead letters were not delivered in time")
+
+    def _reason(self) -> list[tuple[str, KafkaError]]:
+        """Why the last producer could not go on, where the client lost the reason among the deliveries.
+
+        A new one is refused as it was, and has no delivery yet that could hide it.
+        """
+        deadline = time.monotonic() + min(self._config.timeout, _REASON_WAIT_SECONDS)
+        while not self._failures and (left := deadline - time.monotonic()) > 0:
+            self._serve(self._producer.poll, left)
+        failures, self._failures = self._failures, []
+        if failures:
+            self._producer = self._new_producer()
+        return failures
 
     def _new_producer(self) -> Producer:
         return self._connection.producer(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka.admin import (
     AclBinding,
     AclBindingFilter,
@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from connectors.debezium.events import BadRecord
 from connectors.errors import BridgeError, Transient
+from connectors.kafka.clients import Connection
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, ensure_topic, read_dead_letters
 from connectors.kafka.embedded_broker import EmbeddedBroker
@@ -210,6 +211,32 @@ def test_without_any_right_to_write_a_dead_letter_is_refused_with_what_to_do(
         producer.send(BadRecord(TOPIC, 0, 1, "not JSON", "line 1", None, b"{nonsense}"))
         with pytest.raises(DeadLetterRefusedError) as raised:
             producer.flush()
+    assert raised.value.remedy == "let the bridge's user write to the dead-letter topic"
+
+
+def test_a_refusal_that_the_client_loses_among_the_deliveries_is_asked_for_again(
+    broker: EmbeddedBroker, cluster: Cluster, config: KafkaConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As seen now and then: the letter comes back as purged, and what was raised beside it has no reason."""
+    producer = DeadLetterProducer(DeadLetterConfig(config, LETTERS, timeout=10.0))
+    served = Connection.served
+    lost: list[KafkaException] = []
+
+    def loses_the_first(connection: Connection, serve: Callable[[float], int], seconds: float) -> int:
+        try:
+            return served(connection, serve, seconds)
+        except KafkaException as refused:
+            if lost:
+                raise
+            lost.append(refused)
+            raise KafkaException(KafkaError(KafkaError._FATAL, "without a reason")) from None
+
+    monkeypatch.setattr(Connection, "served", loses_the_first)
+    with granted(broker, wanted_by(LETTERS)):
+        producer.send(BadRecord(TOPIC, 0, 1, "not JSON", "line 1", None, b"{nonsense}"))
+        with pytest.raises(DeadLetterRefusedError) as raised:
+            producer.flush()
+    assert lost
     assert raised.value.remedy == "let the bridge's user write to the dead-letter topic"
 
 
