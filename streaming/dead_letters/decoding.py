@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import BadRecord, ChangeChunk, RawRecords, SkipReason
-from connectors.kafka.dead_letters import DeadLetter
 from connectors.kafka.headers import HEADERS_TYPE
+from connectors.kafka.letters import DeadLetter
 
 
 @dataclass(frozen=True)

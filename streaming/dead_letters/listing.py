@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from connectors.kafka.dead_letters import DeadLetter
+from connectors.kafka.letters import DeadLetter
 from connectors.landing_zone.ledger.replayed import has_replayed
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.dead_letters.coordinates import Coordinates

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from connectors.debezium.decoder import Decoder
-from connectors.kafka.dead_letters import DeadLetter
 from connectors.kafka.errors import TopicNotFoundError
+from connectors.kafka.letters import DeadLetter
 from connectors.kafka.registry import Registry
 from streaming.dead_letters.coordinates import Coordinates
 from streaming.dead_letters.listing import Choice, ListedLetter, list_letters

@@ -10,7 +10,7 @@ from typing import Any
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Op
 from connectors.errors import Terminal, Transient
-from connectors.kafka.dead_letters import DeadLetter
+from connectors.kafka.letters import DeadLetter
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.dead_letters.coordinates import Coordinates
 from streaming.dead_letters.decoding import decode_letter

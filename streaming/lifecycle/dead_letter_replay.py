@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.schema import SourceTable
 from connectors.errors import Terminal, Transient
-from connectors.kafka.dead_letters import DeadLetter
+from connectors.kafka.letters import DeadLetter
 from connectors.landing_zone.ledger.replayed import has_replayed, with_replayed
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState
 from connectors.landing_zone.requests import Answer, Part, Request

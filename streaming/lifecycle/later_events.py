@@ -17,7 +17,7 @@ import pyarrow as pa
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import ChangeChunk, Op, RawRecords
 from connectors.debezium.schema import SourceTable
-from connectors.kafka.dead_letters import DeadLetter
+from connectors.kafka.letters import DeadLetter
 from streaming.dead_letters.coordinates import Coordinates
 
 RowKey = tuple[tuple[str, Hashable], ...]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from connectors.debezium.events import RawRecords
 from connectors.debezium.wire import SchemaLookup
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.dead_letters import DeadLetter, DeadLetterConfig, read_dead_letters
+from connectors.kafka.dead_letters import DeadLetterConfig
+from connectors.kafka.letters import DeadLetter, read_dead_letters
 from connectors.kafka.raw import read_records
 from connectors.kafka.registry import Registry
 from connectors.kafka.time_offsets import offsets_at

@@ -10,8 +10,9 @@ import numpy as np
 from connectors.debezium.events import BadRecord
 from connectors.errors import Terminal
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, read_dead_letters
+from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer
 from connectors.kafka.errors import KafkaAccessError, TopicNotFoundError
+from connectors.kafka.letters import read_dead_letters
 from connectors.kafka.raw import read_records
 from streaming.landing.shaping.refusals import CAST_FAILURE, UNAVAILABLE_VALUE
 from streaming.policies import OnBadRecord

@@ -28,9 +28,9 @@ from connectors.debezium.wire import SchemaIdKind
 from connectors.errors import BridgeError
 from connectors.fabric import answers
 from connectors.kafka.avro_references import inline_references
-from connectors.kafka.dead_letters import letters_in
 from connectors.kafka.embedded_registry import EmbeddedRegistry, SchemaReference
 from connectors.kafka.headers import HEADERS_TYPE
+from connectors.kafka.letters import letters_in
 from connectors.kafka.registry import Registry, RegistryConfig, RegistryKind
 from connectors.kafka.registry_answers import AbsentError
 from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT, SnapshotKind, read_notification

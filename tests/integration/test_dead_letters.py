@@ -11,20 +11,14 @@ from confluent_kafka import Producer
 
 from connectors.debezium.events import BadRecord
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.dead_letters import (
-    MAX_DETAIL,
-    MAX_LETTER_BYTES,
-    DeadLetterConfig,
-    DeadLetterProducer,
-    ensure_topic,
-    read_dead_letters,
-)
+from connectors.kafka.dead_letters import MAX_LETTER_BYTES, DeadLetterConfig, DeadLetterProducer, ensure_topic
 from connectors.kafka.errors import (
     BrokerUnavailableError,
     DeadLetterError,
     DeadLetterRefusedError,
     DeadLetterUnsentError,
 )
+from connectors.kafka.letters import MAX_DETAIL, read_dead_letters
 from connectors.kafka.raw import read_records
 from connectors.kafka.topics import Admin, describe_topics
 from tests.integration.conftest import TopicMaker

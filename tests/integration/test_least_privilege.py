@@ -27,9 +27,10 @@ from connectors.debezium.events import BadRecord
 from connectors.errors import BridgeError, Transient
 from connectors.kafka.clients import Connection
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, ensure_topic, read_dead_letters
+from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, ensure_topic
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import DeadLetterRefusedError, KafkaAccessError, TopicNotFoundError
+from connectors.kafka.letters import read_dead_letters
 from connectors.kafka.signals import SnapshotKind, SnapshotSignal, notifications_since, send_signal
 from connectors.kafka.topics import Admin, describe_topics
 from streaming.demo.workload import Record

@@ -11,8 +11,8 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Produc
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.dead_letters import DeadLetter, read_dead_letters
 from connectors.kafka.embedded_broker import MAX_MESSAGE_BYTES
+from connectors.kafka.letters import DeadLetter, read_dead_letters
 from streaming.demo.workload import Record
 
 SECONDS = 30

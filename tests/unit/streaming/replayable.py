@@ -9,7 +9,8 @@ from typing import Any
 
 from connectors.debezium.events import BadRecord, RawRecords
 from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
-from connectors.kafka.dead_letters import DeadLetter, DeadLetterProducer
+from connectors.kafka.dead_letters import DeadLetterProducer
+from connectors.kafka.letters import DeadLetter
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.requests import Action, Answer, Part, new_request

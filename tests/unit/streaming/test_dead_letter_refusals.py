@@ -11,7 +11,7 @@ from msgspec.structs import replace as changed
 
 from connectors.debezium.options import TableRules
 from connectors.errors import Transient
-from connectors.kafka.dead_letters import DeadLetter
+from connectors.kafka.letters import DeadLetter
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import Parked, TableStatus
 from connectors.landing_zone.requests import Action, Part, new_request

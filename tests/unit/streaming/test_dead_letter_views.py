@@ -15,7 +15,7 @@ from connectors.debezium.events import BadRecord
 from connectors.debezium.options import DecodeOptions, TableRules
 from connectors.debezium.verdicts import BadReason
 from connectors.errors import Transient
-from connectors.kafka.dead_letters import DeadLetter
+from connectors.kafka.letters import DeadLetter
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.replayed import has_replayed, with_replayed
 from connectors.landing_zone.ledger.state import LedgerState, PartitionState, TableState
