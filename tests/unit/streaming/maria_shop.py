@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from rich.console import Console
 
 from connectors.debezium.options import DecodeOptions
 from connectors.landing_zone.ledger.draft import Draft
@@ -15,11 +17,14 @@ from streaming.demo.workload import Record
 from streaming.driver.batch import BatchReport
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.plan import JobOptions, TableOptions
+from streaming.reporting.status import TableReport, status_of
+from streaming.reporting.status_view import Status, show_status
 from tests.support.mariadb_events import MariaTable, ddl
 from tests.support.plain_job import Log, PlainJob
 
 ORDERS, CUSTOMERS = MariaTable(), MariaTable("customers")
 TABLE = "shop.orders"
+AWAY = ddl("RENAME TABLE orders TO renamed", ("ALTER", "renamed"), pos=20)
 
 
 def row(key: int, name: str = "a") -> dict[str, Any]:
@@ -74,3 +79,15 @@ class Shop:
 
     def keys(self, table: str = TABLE) -> list[int]:
         return sorted(line["id"] for line in self.job.rows(table))
+
+
+def report(shop: Shop, table: str = TABLE) -> TableReport:
+    """What ``cdc-bridge status`` says of a table."""
+    return next(one for one in status_of(shop.job.ledger.state, None, 0).tables if one.name == table)
+
+
+def shown(shop: Shop) -> str:
+    """What ``cdc-bridge status`` prints."""
+    console = Console(width=200, record=True, file=io.StringIO())
+    show_status(Status(status_of(shop.job.ledger.state, None, 0), None), console)
+    return console.export_text()

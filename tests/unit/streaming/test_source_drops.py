@@ -1,4 +1,4 @@
-"""Tables that were dropped or made again at the source, over whole micro-batches; renamed ones: test_source_renames."""
+"""Tables that were dropped or made again at the source, over whole micro-batches; renamed ones: test_renamed_tables."""
 
 from __future__ import annotations
 
