@@ -1,0 +1,42 @@
+"""Decoding what is hostile, and what became of it."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from typing import Any
+
+from connectors.debezium.decoder import Decoder
+from connectors.debezium.events import Decoded
+from connectors.debezium.options import DecodeOptions
+from tests.unit.debezium.builders import DECLARED, Message, SchemaRegistry, event, records
+
+DEEP = b"[" * 50_000 + b"]" * 50_000
+DECIMAL = "org.apache.kafka.connect.data.Decimal"
+GOOD = event("c", after={"id": 1, "name": "a"})
+SOURCE = json.dumps(GOOD.source).encode()
+HALF = "\ud800"
+MOST_BYTES = 64 * 1024 * 1024
+
+
+def decoded(*messages: Message, rules: Any = DECLARED, registry: SchemaRegistry | None = None) -> Decoded:
+    """What the messages come to, within a bounded amount of memory."""
+    tracemalloc.start()
+    try:
+        found = Decoder(DecodeOptions(rules=rules), registry).decode(records(*messages))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < MOST_BYTES
+    return found
+
+
+def fates(found: Decoded) -> tuple[list[int], list[tuple[int, str]]]:
+    """Offsets of the rows, and offsets and reasons of what is bad."""
+    landed = sorted(int(offset) for chunk in found.chunks for offset in chunk.offsets)
+    return landed, [(bad.offset, bad.reason) for bad in found.bad]
+
+
+def naming(number: int) -> Message:
+    """Six bytes that name a schema."""
+    return Message(b'{"id":1}', b"\0" + number.to_bytes(4) + b"\0")
