@@ -58,7 +58,7 @@ def bootstrap_servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.T
         # lose its partitions for that.
         session = {"broker.session.timeout.ms": "120000"}
         with EmbeddedBroker(
-            tmp_path_factory.mktemp("broker"), jars, properties=session, jvm_options=[QUICK_JAVA], start_timeout=240
+            tmp_path_factory.mktemp("broker"), jars, properties=session, jvm_options=[QUICK_JAVA]
         ) as broker:
             yield broker.bootstrap_servers
 
