@@ -54,7 +54,12 @@ def bootstrap_servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.T
             yield container.get_bootstrap_server()
     else:
         jars: list[Path] = request.getfixturevalue("broker_jars")
-        with EmbeddedBroker(tmp_path_factory.mktemp("broker"), jars, jvm_options=[QUICK_JAVA]) as broker:
+        # Nobody kills this one, and a machine that has too much to do may let it stand still for seconds: it need not
+        # lose its partitions for that.
+        session = {"broker.session.timeout.ms": "120000"}
+        with EmbeddedBroker(
+            tmp_path_factory.mktemp("broker"), jars, properties=session, jvm_options=[QUICK_JAVA]
+        ) as broker:
             yield broker.bootstrap_servers
 
 

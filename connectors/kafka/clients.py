@@ -56,7 +56,21 @@ _ACCESS = frozenset(
         KafkaError.SECURITY_DISABLED,
     }
 )
-_UNAVAILABLE = frozenset(
+NO_LEADER = frozenset(
+    {
+        KafkaError._NOENT,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.REPLICA_NOT_AVAILABLE,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        KafkaError.OFFSET_NOT_AVAILABLE,
+        KafkaError.KAFKA_STORAGE_ERROR,
+    }
+)
+"""What is said of a partition whose leader changes, or has only just become it: Kafka's own clients ask again. The
+first is what librdkafka says where it knows of no leader."""
+_UNAVAILABLE = NO_LEADER | frozenset(
     {
         KafkaError._TIMED_OUT,
         KafkaError._MSG_TIMED_OUT,
@@ -66,8 +80,6 @@ _UNAVAILABLE = frozenset(
         KafkaError._RESOLVE,
         KafkaError._WAIT_COORD,
         KafkaError._RETRY,
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.NOT_LEADER_FOR_PARTITION,
         KafkaError.REQUEST_TIMED_OUT,
         KafkaError.BROKER_NOT_AVAILABLE,
         KafkaError.NETWORK_EXCEPTION,

@@ -24,7 +24,7 @@ from connectors.kafka.loopback import accepts, free_ports
 
 MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 _JVM = ("-Xms64m", "-Xmx512m", "-XX:+UseSerialGC", "-Xshare:auto", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn")
-_FORMAT_SECONDS = 60.0
+_FORMAT_SECONDS = 180.0
 _POLL_SECONDS = 0.02
 _TAIL_LINES = 25
 # Reads until the pipe ends, which is when the starting process is gone; then ends the broker, first politely.
@@ -55,7 +55,7 @@ class EmbeddedBroker:
         java: Path | None = None,
         properties: Mapping[str, str] | None = None,
         jvm_options: Sequence[str] = (),
-        start_timeout: float = 60.0,
+        start_timeout: float = 180.0,
     ) -> None:
         self.folder = folder.absolute()
         self.port, self._controller_port, self._plain_port = free_ports(3)

@@ -14,15 +14,14 @@ from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCol
 from confluent_kafka.admin import ConfigResource, OffsetSpec, ResourceType
 
 from connectors.errors import BridgeError
-from connectors.kafka.clients import Connection
+from connectors.kafka.clients import NO_LEADER, Connection
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, TopicNotFoundError
 
 TIMEOUT_SECONDS = 30.0
 _T = TypeVar("_T")
 _GONE = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_ID)
-# What the client says where it finds no leader for any of the partitions asked about.
-_UNANSWERED = (*_GONE, KafkaError._NOENT, KafkaError.LEADER_NOT_AVAILABLE)
+_UNANSWERED = (*_GONE, *NO_LEADER)
 _NEAREST = 3
 _AGAIN_SECONDS = 0.1
 _URL_ALPHABET = str.maketrans("+/", "-_")
@@ -198,7 +197,8 @@ def _described_with_ends(
         found = _described(admin, names)
         described |= found
         ends |= _ends(admin, [(name, partition) for name, (_, partitions) in found.items() for partition in partitions])
-        # Deleted between the two requests, which the next description leaves out; or not known to each broker yet.
+        # Deleted between the two requests, which the next description leaves out; not known to each broker yet; or
+        # about to have another leader.
         names = [name for name, (_, partitions) in found.items() if any((name, one) not in ends for one in partitions)]
         for name in names:
             del described[name]
@@ -214,7 +214,7 @@ def _described_with_ends(
 
 
 def _ends(admin: Admin, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
-    """Earliest offset and committed end of each partition that its leader knows."""
+    """Earliest offset and committed end of each partition that has a leader which can say so now."""
 
     def ask(spec: OffsetSpec, doing: str) -> dict[tuple[str, int], int]:
         futures = admin.client.list_offsets(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import subprocess
 from collections.abc import Iterator
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -18,7 +19,10 @@ from connectors.errors import Terminal, Transient
 from connectors.kafka.clients import CHECK_ACCESS
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
 from connectors.kafka.jars import JarSet, jars_folder
+from connectors.kafka.loopback import accepts
 
+ENDING_SECONDS = 10.0
+"""How long a Java that nobody can reach any more is waited for to end."""
 LONGEST_CAUSE = 500
 """Characters of Spark's report that an error repeats."""
 
@@ -105,8 +109,15 @@ def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError | Brok
 
 def java_has_ended() -> bool:
     """Whether the Java that this process has started for Spark is gone. It is started once, and never comes back."""
-    process = getattr(SparkContext._gateway, "proc", None)
-    return process is not None and process.poll() is not None
+    gateway = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    if gateway is None or process is None:
+        return False
+    if process.poll() is None and not accepts(gateway.gateway_parameters.port):
+        # The system closes what a process has open, and so its connections, before it says that it has ended.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(ENDING_SECONDS)
+    return process.poll() is not None
 
 
 def java_gone() -> QueryFailedError:

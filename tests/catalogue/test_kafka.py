@@ -149,7 +149,7 @@ class TestRegistryDown:
         self, tmp_path: Path
     ) -> None:
         with EmbeddedRegistry() as registry:
-            config = RegistryConfig(registry.url, attempts=1, timeout=1.0)
+            config = RegistryConfig(registry.url, attempts=1, timeout=60.0)
             place = Place(tmp_path, schemas=Registry(config))
             table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
             place.land(table.create(row(1), 1), LINES.create(row(1), 2))
@@ -171,7 +171,7 @@ class TestRegistryDown:
 
     def test_schemas_that_are_known_do_not_need_it(self, tmp_path: Path) -> None:
         with EmbeddedRegistry() as registry:
-            place = Place(tmp_path, schemas=Registry(RegistryConfig(registry.url, attempts=1, timeout=1.0)))
+            place = Place(tmp_path, schemas=Registry(RegistryConfig(registry.url, attempts=1, timeout=60.0)))
             table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
             place.land(table.create(row(1), 1))
             waits = table.create(row(2), 2)
@@ -181,7 +181,7 @@ class TestRegistryDown:
 
 def test_records_that_each_name_another_unknown_schema_are_set_aside_with_few_questions(tmp_path: Path) -> None:
     with EmbeddedRegistry() as registry:
-        place = Place(tmp_path, schemas=Registry(RegistryConfig(registry.url, attempts=1, timeout=5.0)))
+        place = Place(tmp_path, schemas=Registry(RegistryConfig(registry.url, attempts=1, timeout=60.0)))
         table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
         place.send(table.create(row(1), 1))
         made_up = [b"\0" + number.to_bytes(4) + b"x" for number in range(1_000, 1_400)]
@@ -197,7 +197,7 @@ def test_records_that_each_name_another_unknown_schema_are_set_aside_with_few_qu
 
 def test_a_schema_that_was_unknown_to_one_batch_is_asked_for_by_the_next(tmp_path: Path) -> None:
     with EmbeddedRegistry() as registry:
-        config = RegistryConfig(registry.url, attempts=1, timeout=5.0, unknown_seconds=0.0)
+        config = RegistryConfig(registry.url, attempts=1, timeout=60.0, unknown_seconds=0.0)
         place = Place(tmp_path, schemas=Registry(config))
         table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
         first = table.create(row(1), 1)

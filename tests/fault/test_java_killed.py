@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.job_start import Blow, JobStart
+from connectors.landing_zone.numbering import FIRST, file_name
+from tests.crash.job_start import SECONDS, Blow, JobStart
 from tests.crash.places import local_place
 from tests.crash.spark_processes import Victim
+from tests.rig.server import until
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Table
@@ -34,7 +36,10 @@ def test_a_bridge_whose_java_is_killed_says_so_and_ends_instead_of_trying_again(
     )
     (tmp_path / "tmp").mkdir()
     killed.write_settings()
+    landed = killed.zone / "public.schema" / "orders" / file_name(FIRST)
     with JobStart(tmp_path, local_place(tmp_path), once=False) as start:
+        # Its number it gets after the ledger's version; what a killed process has not got to is the next one's to do.
+        until(landed.exists, "the record has landed", seconds=SECONDS)
         assert start.strike(Blow(Victim.JAVA, 2, 0.0), random.Random(1))
         assert start.wait() == 1
         said = " ".join(start.said().replace("│", " ").split())

@@ -20,7 +20,7 @@ from tests.helm.chart import CHART
 
 RULES = CHART / "files" / "rules.yaml"
 DASHBOARD = CHART / "files" / "dashboard.json"
-SECONDS = 60
+SECONDS = 180
 SCRAPE_SECONDS = 1
 JOB, SOURCE, NAMESPACE = "cdc/bridges", "shop", "cdc"
 
@@ -48,7 +48,7 @@ class Prometheus:
     def ready(self) -> bool:
         try:
             return self._get("/-/ready").status == 200
-        except ConnectionRefusedError:
+        except ConnectionError:
             return False
 
     def query(self, expression: str) -> list[dict[str, Any]]:
@@ -112,6 +112,7 @@ def prometheus(folder: Path, target: str) -> Iterator[Prometheus]:
             while not server.ready():
                 assert process.poll() is None, (folder / "log").read_text()
                 assert time.monotonic() < deadline, (folder / "log").read_text()
+                time.sleep(0.05)
             yield server
         finally:
             process.terminate()

@@ -48,7 +48,7 @@ class TestRegistry:
             yield running
 
     def test_unknown_schema(self, server: EmbeddedRegistry) -> None:
-        registry = Registry(RegistryConfig(server.url, attempts=1, timeout=5, unknown_seconds=0.0))
+        registry = Registry(RegistryConfig(server.url, attempts=1, timeout=60, unknown_seconds=0.0))
         with pytest.raises(UnknownSchemaError) as raised:
             registry.avro_schema(1, SchemaIdKind.CONFLUENT)
         assert remedy_of(raised).startswith("check that registry.url is the registry")
@@ -57,11 +57,11 @@ class TestRegistry:
 
     def test_registry_access(self, server: EmbeddedRegistry, tmp_path: Path) -> None:
         server.register("orders-value", ORDER)
-        missing = RegistryConfig(server.url, attempts=1, timeout=5, ca_file=str(tmp_path / "gone.pem"))
+        missing = RegistryConfig(server.url, attempts=1, timeout=60, ca_file=str(tmp_path / "gone.pem"))
         with pytest.raises(RegistryAccessError) as raised:
             Registry(missing).avro_schema(1, SchemaIdKind.CONFLUENT)
         assert remedy_of(raised).startswith("check ca_file, certificate_file and key_file under registry")
-        whole = RegistryConfig(server.url, attempts=1, timeout=5)
+        whole = RegistryConfig(server.url, attempts=1, timeout=60)
         assert Registry(whole).avro_schema(1, SchemaIdKind.CONFLUENT) == ORDER
 
 
@@ -81,7 +81,9 @@ class TestFabric:
     )
     def test_refusal(self, fabric: FabricServer, status: int, kind: type[Terminal], remedy: str) -> None:
         timeline = Timeline()
-        place = MirroredDatabase(WORKSPACE, ITEM, api_url=fabric.url, ca_file=str(fabric.certificate), read_timeout=5.0)
+        place = MirroredDatabase(
+            WORKSPACE, ITEM, api_url=fabric.url, ca_file=str(fabric.certificate), read_timeout=60.0
+        )
         asked = FabricRest(place, FabricCredential(), clock=timeline.clock, now=lambda: 0.0, sleep=timeline.sleep)
         fabric.instead += [golden("error.403.json", status)]
         with pytest.raises(kind) as raised:
@@ -104,7 +106,7 @@ class TestConnect:
         ],
     )
     def test_refusal(self, server: ConnectServer, status: int, kind: type[Terminal], remedy: str) -> None:
-        asked = ConnectApi(ConnectLocation(server.url, "shop"), timeout=5)
+        asked = ConnectApi(ConnectLocation(server.url, "shop"), timeout=60)
         server.answers["/connectors/shop/config"] = (status, {})
         with pytest.raises(kind) as raised:
             asked.config()

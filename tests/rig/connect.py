@@ -125,7 +125,7 @@ class Connector:
             return 0
         return sum(end for topic in found for _, end in topic.partitions.values())
 
-    def wait_streaming(self, *, seconds: float = 90.0) -> None:
+    def wait_streaming(self, *, seconds: float = 240.0) -> None:
         """Return once the snapshot is over and everything up to now has arrived in Kafka: :meth:`wait_caught_up`.
 
         A bridge that starts now can ask for the ends of all topics: one that is only just being made has no leader.
@@ -133,7 +133,7 @@ class Connector:
         self.wait_caught_up(seconds=seconds)
         until(lambda: self.sent() > 0, "each topic has a leader", seconds=seconds)
 
-    def wait_caught_up(self, *, seconds: float = 90.0) -> None:
+    def wait_caught_up(self, *, seconds: float = 240.0) -> None:
         """Return once every change that was committed in the database before the call has arrived in Kafka.
 
         Kafka Connect commits a source offset only when each record up to it was acknowledged. So rows are written to

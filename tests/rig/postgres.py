@@ -83,9 +83,16 @@ class PostgresDatabase(Database):
 
     def drop_slot(self, slot: str) -> None:
         """Drop a replication slot of this server, if it is there, once nobody reads it."""
-        active = "SELECT 1 FROM pg_replication_slots WHERE slot_name = %s AND active"
-        until(lambda: not self.execute(active, slot), f"replication slot {slot} is free")
-        self.execute("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s", slot)
+        drop = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
+
+        def dropped() -> bool:
+            try:
+                self.execute(drop, slot)
+            except psycopg.errors.ObjectInUse:
+                return False
+            return True
+
+        until(dropped, f"replication slot {slot} is free")
 
 
 class PostgresServer(DatabaseServer[PostgresDatabase]):

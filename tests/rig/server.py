@@ -22,7 +22,7 @@ class RigError(Exception):
     """A part of the rig is not there, did not start, or did not do in time what a test waits for."""
 
 
-def until(condition: Callable[[], bool], what: str, *, seconds: float = 60.0, poll: float = _POLL_SECONDS) -> None:
+def until(condition: Callable[[], bool], what: str, *, seconds: float = 180.0, poll: float = _POLL_SECONDS) -> None:
     """Return once ``condition`` holds.
 
     Raises:
@@ -56,7 +56,7 @@ class Server:
         ready: Callable[[], bool],
         stop_signal: signal.Signals = signal.SIGTERM,
         environment: Mapping[str, str] | None = None,
-        start_timeout: float = 90.0,
+        start_timeout: float = 240.0,
     ) -> None:
         self.name = name
         self.log = log

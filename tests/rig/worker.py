@@ -120,7 +120,7 @@ class ConnectWorker:
         return self._server.tail()
 
     def request(self, method: str, path: str, body: dict[str, str] | None = None, *, missing: bool = False) -> Any:
-        """Call the REST API; asked again while the worker is busy with a rebalance (409).
+        """Call the REST API; asked again while the worker is busy with a rebalance (409) or silent.
 
         Args:
             missing: whether 404 is an answer, which is then None.
@@ -133,11 +133,11 @@ class ConnectWorker:
         def answered() -> bool:
             try:
                 answers.append(requests.request(method, f"{self.url}{path}", json=body, timeout=_SECONDS))
-            except requests.ConnectionError:
+            except (requests.ConnectionError, requests.Timeout):
                 return False
             return answers[-1].status_code not in (409, 503)
 
-        until(answered, f"Kafka Connect takes {method} {path}", seconds=_SECONDS * 2)
+        until(answered, f"Kafka Connect takes {method} {path}", seconds=_SECONDS * 6)
         answer = answers[-1]
         if answer.status_code == 404 and missing:
             return None

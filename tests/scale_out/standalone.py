@@ -81,6 +81,7 @@ class StandaloneCluster:
             # The first batch waits for both executors.
             "spark.cores.max": str(len(WORKERS)),
             "spark.scheduler.minRegisteredResourcesRatio": "1",
+            "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
         }
 
 

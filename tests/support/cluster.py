@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -16,6 +17,7 @@ from connectors.kafka.letters import DeadLetter, read_dead_letters
 from streaming.demo.workload import Record
 
 SECONDS = 30
+WAIT_SECONDS = 120
 
 # What librdkafka says when the broker of a run has ended goes here instead of to standard error.
 _log = logging.getLogger("tests.cluster")
@@ -148,7 +150,7 @@ def _produce(producer: Producer, records: Iterable[Record]) -> None:
 
 
 def _until(condition: Callable[[], bool]) -> None:
-    for _ in range(10_000):
-        if condition():
-            return
-    raise AssertionError("the cluster did not do it")
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "the cluster did not do it"
+        time.sleep(0.001)

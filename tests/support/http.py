@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from prometheus_client.parser import text_string_to_metric_families
 
-SECONDS = 10
+SECONDS = 60
 
 
 @dataclass(frozen=True)

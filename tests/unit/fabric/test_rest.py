@@ -58,7 +58,8 @@ def timeline() -> Timeline:
 
 def client(server: FabricServer, timeline: Timeline, credential: Any = None, **more: Any) -> FabricRest:
     place = replace(
-        MirroredDatabase(WORKSPACE, ITEM, api_url=server.url, ca_file=str(server.certificate), read_timeout=5.0), **more
+        MirroredDatabase(WORKSPACE, ITEM, api_url=server.url, ca_file=str(server.certificate), read_timeout=60.0),
+        **more,
     )
     return FabricRest(
         place,

@@ -146,7 +146,7 @@ def test_mirroring_is_looked_at_beside_the_job(
     kafka = KafkaSource(dict, lambda places: {}, lambda topics: {})
     mirroring = source(Listed(tmp_path / "zone"), Fabric(answer))
     with served(watcher, kafka, settings(http__port=0), mirroring) as url:
-        assert watcher.looked.wait(10)
+        assert watcher.looked.wait(120)
         metrics = ask(url, "/metrics")
     assert metrics.value("bridge_last_mirrored_sequence", table="public.orders") == 2
     assert metrics.value("bridge_unmirrored_files", table="public.orders") == 1

@@ -96,9 +96,9 @@ def test_kafka_connect_is_asked_beside_the_job() -> None:
     chosen = settings(http__port=0, source__connect={"url": URL, "connector": "shop"})
     with ConnectServer() as server:
         server.answers["/connectors/shop/status"] = (200, {"connector": {"state": "RUNNING"}, "tasks": []})
-        api = ConnectApi(ConnectLocation(server.url, "shop"))
+        api = ConnectApi(ConnectLocation(server.url, "shop"), timeout=60)
         with served(watcher, nothing, chosen, None, api) as url:
-            assert watcher.heard.wait(10)
+            assert watcher.heard.wait(120)
             metrics = ask(url, "/metrics")
     assert metrics.value("bridge_connector_trouble", cause="no_task") == 1
     assert metrics.value("bridge_connector_trouble", cause="failed") == 0

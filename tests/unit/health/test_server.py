@@ -19,7 +19,7 @@ from streaming.health.server import (
     Page,
     StatusServer,
 )
-from tests.support.http import ask
+from tests.support.http import SECONDS, ask
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def hello(accept: str) -> Answer:
 
 def connected(url: str) -> socket.socket:
     host, _, port = urlsplit(url).netloc.rpartition(":")
-    return socket.create_connection((host.strip("[]"), int(port)), timeout=10)
+    return socket.create_connection((host.strip("[]"), int(port)), timeout=SECONDS)
 
 
 def test_a_page_with_its_headers() -> None:
@@ -95,17 +95,17 @@ def test_it_answers_while_another_page_is_being_made() -> None:
 
     def slow(accept: str) -> Answer:
         begun.set()
-        go.wait(10)
+        go.wait(SECONDS)
         return Answer(b"late\n")
 
     with serving({"/": slow, "/livez": hello}) as url:
         late: list[str] = []
         asking = threading.Thread(target=lambda: late.append(ask(url, "/").body))
         asking.start()
-        assert begun.wait(10)
+        assert begun.wait(SECONDS)
         assert ask(url, "/livez").body == "hello\n"
         go.set()
-        asking.join(10)
+        asking.join(SECONDS)
     assert late == ["late\n"]
 
 

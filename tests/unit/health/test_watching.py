@@ -229,7 +229,7 @@ class TestServed:
         watcher = Watcher(chosen, build=BUILD)
         watcher.listener.on_state(ledger(table(), offsets={"orders": 90}))
         with served(watcher, self.source(looked), chosen) as url:
-            assert looked.wait(10)
+            assert looked.wait(120)
             assert ask(url, "/livez").status == 200
             assert ask(url, "/").headers["content-type"] == "text/html; charset=utf-8"
         assert watcher.health.state.work is Work.ENDED
@@ -247,7 +247,7 @@ class TestServed:
             raise BrokerUnavailableError("no answer", remedy="wait")
 
         with served(watcher, KafkaSource(away, lambda places: {}, lambda topics: {}), chosen):
-            assert failed.wait(10)
+            assert failed.wait(120)
 
     def test_what_ends_the_block_is_remembered(self) -> None:
         chosen = settings(http__port=0)
@@ -345,10 +345,10 @@ class TestServed:
 
         running = threading.Thread(target=run, daemon=True)
         running.start()
-        assert began.wait(10)
+        assert began.wait(120)
         assert running.is_alive()
         stop.set()
-        running.join(10)
+        running.join(120)
         assert not running.is_alive()
 
     def test_a_run_that_drains_ends_at_once_and_one_that_goes_on_lingers_unless_it_is_stopping(

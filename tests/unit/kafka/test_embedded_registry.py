@@ -21,7 +21,7 @@ def server() -> Iterator[EmbeddedRegistry]:
 
 @pytest.fixture(params=["", "/apis/ccompat/v7"])
 def client(server: EmbeddedRegistry, request: pytest.FixtureRequest) -> SchemaRegistryClient:
-    return SchemaRegistryClient({"url": f"{server.url}{request.param}", "max.retries": 0, "timeout": 5})
+    return SchemaRegistryClient({"url": f"{server.url}{request.param}", "max.retries": 0, "timeout": 60})
 
 
 def test_schemas_are_registered_once_and_found_again(client: SchemaRegistryClient) -> None:

@@ -146,7 +146,7 @@ def test_two_starts_at_once_fetch_once(environ: dict[str, str]) -> None:
     def fetch(coordinates: tuple[Coordinates, ...], folder: Path) -> None:
         fetched.value += 1
         fetching.set()
-        assert go_on.wait(30)
+        assert go_on.wait(120)
         write_jars(coordinates, folder)
 
     def progress(text: str) -> None:
@@ -158,12 +158,12 @@ def test_two_starts_at_once_fetch_once(environ: dict[str, str]) -> None:
 
     first, second = context.Process(target=start), context.Process(target=start)
     first.start()
-    assert fetching.wait(30)
+    assert fetching.wait(120)
     second.start()
-    assert waited.wait(30)
+    assert waited.wait(120)
     go_on.set()
-    first.join(30)
-    second.join(30)
+    first.join(120)
+    second.join(120)
 
     assert (first.exitcode, second.exitcode, fetched.value) == (0, 0, 1)
 

@@ -47,11 +47,11 @@ def with_references(server: EmbeddedRegistry) -> int:
 
 
 def confluent(server: EmbeddedRegistry, **other: float) -> RegistryConfig:
-    return RegistryConfig(server.url, attempts=1, timeout=5, **other)
+    return RegistryConfig(server.url, attempts=1, timeout=60, **other)
 
 
 def apicurio(server: EmbeddedRegistry, path: str = "") -> RegistryConfig:
-    return RegistryConfig(f"{server.url}{path}", RegistryKind.APICURIO, attempts=1, timeout=5)
+    return RegistryConfig(f"{server.url}{path}", RegistryKind.APICURIO, attempts=1, timeout=60)
 
 
 @pytest.mark.parametrize("kind", list(SchemaIdKind))

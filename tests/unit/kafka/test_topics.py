@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from types import SimpleNamespace
@@ -10,8 +11,11 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid
 
 from connectors.errors import BridgeError
+from connectors.kafka import topics
+from connectors.kafka.clients import NO_LEADER
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError, KafkaRequestError
+from connectors.kafka.time_offsets import offsets_at
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics
 
 
@@ -103,3 +107,31 @@ def test_a_refusal_says_what_was_being_done_and_to_which_topic(
 
     assert raised.value.message.endswith(doing)
     assert raised.value.facts["topic"] == "orders"
+
+
+class TestLeaderChanges:
+    """As when a broker was silent for longer than its session: the client knows a leader's epoch before the leader."""
+
+    @pytest.mark.parametrize("code", sorted(NO_LEADER))
+    def test_it_is_asked_again_for_the_ends(
+        self, admin: Admin, answers: Answers, monkeypatch: pytest.MonkeyPatch, code: int
+    ) -> None:
+        answers(offset=refused(code))
+        later = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: answers())
+        monkeypatch.setattr(topics, "time", later)
+
+        assert describe_topics(admin, ["orders"])["orders"].partitions == {0: (5, 5)}
+
+    @pytest.mark.parametrize("code", sorted(NO_LEADER))
+    def test_without_end_is_something_that_passes(self, admin: Admin, answers: Answers, code: int) -> None:
+        answers(offset=refused(code))
+
+        with pytest.raises(BrokerUnavailableError, match="finds no such topic or no leader of it"):
+            describe_topics(admin, ["orders"])
+
+    @pytest.mark.parametrize("code", sorted(NO_LEADER))
+    def test_is_something_that_passes_for_every_question(self, admin: Admin, answers: Answers, code: int) -> None:
+        answers(offset=refused(code))
+
+        with pytest.raises(BrokerUnavailableError):
+            offsets_at(admin, "orders", TopicDescription("id", {0: (0, 5)}), 1)

@@ -11,7 +11,7 @@ from connectors.landing_zone.behind import Behind
 
 def test_the_caller_goes_on_while_a_piece_is_under_way() -> None:
     behind, may_end, seen = Behind(), threading.Event(), list[bool]()
-    behind.do(lambda: seen.append(may_end.wait(10)))
+    behind.do(lambda: seen.append(may_end.wait(120)))
     may_end.set()
     behind.wait()
 

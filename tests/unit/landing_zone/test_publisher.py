@@ -143,7 +143,7 @@ def test_tables_are_published_side_by_side() -> None:
     for i, file in enumerate(files.values()):
         zone.put(file.staged, b"rows")
         zone.put(f"public.schema/t{i}/{1:020d}.parquet", b"rows")
-    together = threading.Barrier(4, timeout=10)
+    together = threading.Barrier(4, timeout=120)
 
     def meet(request: Request) -> None:
         if request.method == "rename_if_absent":

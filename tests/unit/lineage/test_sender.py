@@ -9,7 +9,7 @@ import pytest
 
 from streaming.lineage.sender import Sender
 
-SECONDS = 10
+SECONDS = 120
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -17,7 +17,7 @@ from tests.unit.metrics.worlds import file, ledger, table
 from tests.unit.streaming.settings_builder import settings
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-SECONDS = 10
+SECONDS = 120
 
 
 class Run:

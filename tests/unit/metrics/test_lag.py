@@ -210,7 +210,7 @@ class TestWatch:
         source = Broker({"orders": (0, 100)}).source
         watch = KafkaWatch(source, lambda: state, seen, self.fail, interval=0.001, now_ms=lambda: NOON_MS)
         watch.start()
-        assert again.wait(10)
+        assert again.wait(120)
         watch.stop()
         assert self.failed == 1
         assert "looking at Kafka failed in a way that is not foreseen" in caplog.text

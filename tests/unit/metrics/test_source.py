@@ -122,7 +122,10 @@ class Asked:
         self.server = server
         self.views: list[ConnectorView] = []
         self.watch = ConnectWatch(
-            ConnectApi(ConnectLocation(server.url, "shop")), self.views.append, interval=60, now_ms=lambda: NOON_MS
+            ConnectApi(ConnectLocation(server.url, "shop"), timeout=60),
+            self.views.append,
+            interval=60,
+            now_ms=lambda: NOON_MS,
         )
 
     def told(self, answer: tuple[int, object] | None) -> set[str]:

@@ -16,7 +16,7 @@ from tests.unit.landing_zone.ledger_builders import NOON_MS
 from tests.unit.metrics.worlds import ledger, table
 from tests.unit.mirroring.worlds import MINUTE, Fabric, Zone, source, status, told
 
-SECONDS = 10
+SECONDS = 120
 
 
 class Watched:

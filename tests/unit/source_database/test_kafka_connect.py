@@ -25,7 +25,7 @@ def server() -> Iterator[ConnectServer]:
 
 
 def api(server: ConnectServer, name: str = "shop", **more: str) -> ConnectApi:
-    return ConnectApi(ConnectLocation(server.url, name, **more), timeout=5)
+    return ConnectApi(ConnectLocation(server.url, name, **more), timeout=60)
 
 
 def test_the_configuration_comes_without_its_secrets(server: ConnectServer) -> None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -15,15 +20,17 @@ from pyspark.sql import SparkSession
 from connectors.debezium.options import DecodeOptions, TableRules
 from connectors.errors import BridgeError, Terminal
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
+from connectors.kafka.loopback import free_ports
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState, TopicOffsets
 from connectors.landing_zone.storage.local import LocalStorage
+from streaming.driver import spark_errors
 from streaming.driver.checkpoint import Checkpoint
 from streaming.driver.query import Job, Retries, StopSignal, run, wait_for_end
 from streaming.driver.rest import Rest
-from streaming.driver.spark_errors import QueryFailedError
+from streaming.driver.spark_errors import QueryFailedError, java_has_ended
 from streaming.driver.startup import begin_at_ends, offsets_to_land, park_excluded, starting_offsets
 from streaming.listener import Listener
 from tests.unit.streaming.events import plan
@@ -218,6 +225,37 @@ class TestAttempts:
             "Java may have been killed for want of memory: give the process more than spark.driver_memory and its "
             "Python workers need together"
         )
+
+
+class TestJavaHasEnded:
+    """Its connections end a moment before it does, and whoever is told by them asks at once."""
+
+    @contextmanager
+    def started(self, monkeypatch: pytest.MonkeyPatch, port: int) -> Iterator[subprocess.Popen[bytes]]:
+        with subprocess.Popen(["sleep", "600"]) as java:
+            gateway = SimpleNamespace(proc=java, gateway_parameters=SimpleNamespace(port=port))
+            monkeypatch.setattr(SparkContext, "_gateway", gateway)
+            try:
+                yield java
+            finally:
+                java.kill()
+
+    def test_one_that_is_ending_is_waited_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(spark_errors, "ENDING_SECONDS", 120.0)
+        [port] = free_ports(1)
+        with self.started(monkeypatch, port) as java:
+            threading.Timer(0.2, java.kill).start()
+            assert java_has_ended()
+
+    def test_one_that_answers_has_not(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server, self.started(monkeypatch, server.getsockname()[1]):
+            assert not java_has_ended()
+
+    def test_one_that_never_ends_is_not_waited_for_for_ever(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(spark_errors, "ENDING_SECONDS", 0.01)
+        [port] = free_ports(1)
+        with self.started(monkeypatch, port):
+            assert not java_has_ended()
 
 
 @pytest.mark.parametrize(

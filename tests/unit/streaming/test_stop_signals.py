@@ -31,7 +31,7 @@ def test_the_first_signal_asks_to_stop_and_says_so(number: signal.Signals) -> No
     process = Process()
     with installed(process.signals):
         os.kill(os.getpid(), number)
-        assert process.told.wait(10)
+        assert process.told.wait(120)
     assert process.stopped.is_set()
     assert process.names == [number.name]
     assert process.ended == []
@@ -41,7 +41,7 @@ def test_the_second_signal_ends_at_once() -> None:
     process = Process()
     with installed(process.signals):
         os.kill(os.getpid(), signal.SIGTERM)
-        assert process.told.wait(10)
+        assert process.told.wait(120)
         os.kill(os.getpid(), signal.SIGINT)
         signal.sigpending()
     assert process.ended == [128 + signal.SIGINT]
@@ -60,5 +60,5 @@ def test_whoever_takes_a_signal_meanwhile_loses_it_again() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signals.install()
         os.kill(os.getpid(), signal.SIGINT)
-        assert process.told.wait(10)
+        assert process.told.wait(120)
     assert process.names == ["SIGINT"]

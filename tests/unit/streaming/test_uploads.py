@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,11 @@ from streaming.demo.workload import Record
 from streaming.plan import JobOptions
 from streaming.task.results import TaskFailedTransientError
 from streaming.task.uploads import Uploads
+from tests.rig.server import until
 from tests.support.plain_job import Log, PlainJob
 from tests.support.records import Table
+
+SECONDS = 120
 
 
 class _Slow(LocalStorage):
@@ -40,7 +44,7 @@ class _Slow(LocalStorage):
     def upload(self, local: Path, path: str) -> None:
         self.begun.append(path)
         self.arrivals.release()
-        assert self.go_on.wait(30)
+        assert self.go_on.wait(SECONDS)
         time.sleep(self._seconds)
         if self.refused in path:
             raise StorageError("the storage refuses it", remedy="none in a test", file=path)
@@ -65,7 +69,7 @@ def test_uploads_go_on_side_by_side_and_have_arrived_at_the_end(tmp_path: Path, 
         for number in range(3):
             uploads.upload(a_file(tmp_path, f"f{number}"), f"staged/{number}")
         for _ in range(3):
-            assert storage.arrivals.acquire(timeout=30)
+            assert storage.arrivals.acquire(timeout=SECONDS)
         assert not storage.list("staged")
         storage.go_on.set()
         uploads.finish()
@@ -83,12 +87,13 @@ def test_no_more_wait_than_the_disk_should_hold(tmp_path: Path, storage: _Slow) 
     handed_over: list[int] = []
     thread = threading.Thread(target=fill)
     thread.start()
-    assert storage.arrivals.acquire(timeout=30)
+    assert storage.arrivals.acquire(timeout=SECONDS)
+    until(lambda: len(handed_over) >= 3, "three are handed over")
     thread.join(0.3)
     assert thread.is_alive()
     assert handed_over == [0, 1, 2]
     storage.go_on.set()
-    thread.join(30)
+    thread.join(SECONDS)
     assert handed_over == [0, 1, 2, 3, 4]
 
 
@@ -112,13 +117,26 @@ def test_one_that_failed_is_told_of_again_to_whoever_goes_on_all_the_same(tmp_pa
             uploads.finish()
 
 
-def test_an_attempt_that_ends_early_leaves_nothing_under_way_and_no_local_file(tmp_path: Path, storage: _Slow) -> None:
+def test_an_attempt_that_ends_early_leaves_nothing_under_way_and_no_local_file(
+    tmp_path: Path, storage: _Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
     local = [a_file(tmp_path, f"f{number}") for number in range(3)]
+    cancel = Future[None].cancel
+    cancelled: list[bool] = []
+
+    def cancel_and_let_go(waiting: Future[None]) -> bool:
+        """The first upload is let go once the two that have not begun are left out."""
+        cancelled.append(cancel(waiting))
+        if len(cancelled) == 2:
+            storage.go_on.set()
+        return cancelled[-1]
+
+    monkeypatch.setattr(Future, "cancel", cancel_and_let_go)
     with Uploads(storage, at_once=1) as uploads:
         for number, file in enumerate(local):
             uploads.upload(file, f"staged/{number}")
-        assert storage.arrivals.acquire(timeout=30)
-        threading.Timer(0.2, storage.go_on.set).start()
+        assert storage.arrivals.acquire(timeout=SECONDS)
+    assert cancelled == [True, True]
     assert storage.begun == ["staged/0"]
     assert [file.exists() for file in local] == [False, False, False]
     assert [entry.path for entry in storage.list("staged")] == storage.begun
