@@ -165,10 +165,10 @@ def follow(
 
 def look(found: Evidence, pid: int, said: Mapping[str, Any]) -> None:
     for process in (pid, *descendants(pid)):
-        line = Path(f"/proc/{process}/cmdline").read_bytes()
-        found.add("command lines", line)
-        # One that has ended by now has none any more.
+        # One that has ended by now, as those do that Hadoop starts for a moment, has none any more.
         with contextlib.suppress(OSError):
+            line = Path(f"/proc/{process}/cmdline").read_bytes()
+            found.add("command lines", line)
             found.environments[line] = Path(f"/proc/{process}/environ").read_bytes()
     status = f"http://127.0.0.1:{said['http']['port']}"
     for path in ("/", "/metrics", "/livez", "/readyz", "/startupz"):
