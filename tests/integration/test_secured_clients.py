@@ -35,6 +35,7 @@ from connectors.kafka.reading.ranges import PartitionRange
 from connectors.kafka.topics import Admin
 from tests.integration.conftest import ReaderMaker
 from tests.integration.java_client import java_topics
+from tests.support.acls import add_acls
 from tests.support.bridge import QUICK_JAVA
 
 pytestmark = pytest.mark.kafka
@@ -299,8 +300,7 @@ def test_a_reader_without_the_right_to_a_topic_is_refused(
             operation,
             AclPermissionType.DENY,
         )
-        for future in admin.create_acls([denied]).values():
-            future.result(30)
+        add_acls(admin, [denied])
 
         config = login(sasl_broker, certificates, SaslMechanism.PLAIN, PASSWORD)
         assert "Topic authorization failed" in refusal(reader_of, config, capfd, topic).message
