@@ -35,6 +35,7 @@ from tests.support.authority import Authority
 from tests.support.bridge import QUICK_JAVA, TABLE
 from tests.support.canaries import Evidence, canary, searched_folders, tell
 from tests.support.cluster import Cluster
+from tests.support.patient_broker import PATIENT
 from tests.support.process import SECONDS, command
 from tests.support.process_tree import descendants
 from tests.support.records import COLUMNS, Table
@@ -82,7 +83,7 @@ def broker(
         f"{prefix}ssl.client.auth": "required",
     }
     folder = tmp_path_factory.mktemp("broker")
-    with EmbeddedBroker(folder, broker_jars, properties=properties, jvm_options=[QUICK_JAVA]) as running:
+    with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]) as running:
         yield running
 
 
