@@ -35,6 +35,7 @@ from tests.support.authority import Authority
 from tests.support.bridge import QUICK_JAVA, TABLE
 from tests.support.canaries import Evidence, canary, searched_folders, tell
 from tests.support.cluster import Cluster
+from tests.support.patient_broker import PATIENT
 from tests.support.process import SECONDS, command
 from tests.support.process_tree import descendants
 from tests.support.records import COLUMNS, Table
@@ -82,7 +83,7 @@ def broker(
         f"{prefix}ssl.client.auth": "required",
     }
     folder = tmp_path_factory.mktemp("broker")
-    with EmbeddedBroker(folder, broker_jars, properties=properties, jvm_options=[QUICK_JAVA]) as running:
+    with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]) as running:
         yield running
 
 
@@ -165,10 +166,10 @@ def follow(
 
 def look(found: Evidence, pid: int, said: Mapping[str, Any]) -> None:
     for process in (pid, *descendants(pid)):
-        line = Path(f"/proc/{process}/cmdline").read_bytes()
-        found.add("command lines", line)
-        # One that has ended by now has none any more.
+        # One that has ended by now, as those do that Hadoop starts for a moment, has none any more.
         with contextlib.suppress(OSError):
+            line = Path(f"/proc/{process}/cmdline").read_bytes()
+            found.add("command lines", line)
             found.environments[line] = Path(f"/proc/{process}/environ").read_bytes()
     status = f"http://127.0.0.1:{said['http']['port']}"
     for path in ("/", "/metrics", "/livez", "/readyz", "/startupz"):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
 
 from connectors.debezium.events import BadRecord
+from connectors.kafka import dead_letters
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import MAX_LETTER_BYTES, DeadLetterConfig, DeadLetterProducer, ensure_topic
 from connectors.kafka.errors import (
@@ -168,13 +171,18 @@ def test_letters_that_nobody_takes_stop_the_commit(unused_port: int) -> None:
     )
 
 
-def test_a_full_queue_waits_and_then_gives_up(unused_port: int) -> None:
+def test_a_full_queue_waits_and_then_gives_up(unused_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     config = KafkaConfig(f"127.0.0.1:{unused_port}", client=(("queue.buffering.max.messages", "1"),))
-    producer = DeadLetterProducer(DeadLetterConfig(config, "dead", timeout=0.3))
+    producer = DeadLetterProducer(DeadLetterConfig(config, "dead", timeout=60.0))
     producer.send(bad(1))
+    # For the producer a minute passes while the client looks twice: the first letter does not make room by its end.
+    moments = itertools.count(0.0, 31.0)
+    monkeypatch.setattr(dead_letters, "time", SimpleNamespace(monotonic=lambda: next(moments)))
 
     with pytest.raises(DeadLetterUnsentError, match="1 dead letters wait in the client, so the batch is not committed"):
         producer.send(bad(2))
+
+    assert next(moments) > 60.0
 
 
 def test_the_topic_is_created_once_and_keeps_letters_for_ever(kafka: KafkaConfig, new_topic: TopicMaker) -> None:

@@ -71,10 +71,10 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def wait_until_gone(pid: int, seconds: float = 20.0) -> bool:
+def wait_until_gone(pid: int, seconds: float = 120.0) -> bool:
     deadline = time.monotonic() + seconds
     while is_running(pid) and time.monotonic() < deadline:
-        os.sched_yield()
+        time.sleep(0.01)
     return not is_running(pid)
 
 

@@ -13,7 +13,6 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka.admin import (
     AclBinding,
-    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     AdminClient,
@@ -36,8 +35,10 @@ from connectors.kafka.topics import Admin, describe_topics
 from streaming.demo.workload import Record
 from streaming.kafka_options import kafka_config
 from streaming.task.results import TaskFailedError
+from tests.support.acls import add_acls, remove_acls
 from tests.support.bridge import QUICK_JAVA, Bridge
 from tests.support.cluster import Cluster
+from tests.support.patient_broker import PATIENT
 from tests.support.records import Table
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -107,7 +108,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path]) ->
         "super.users": "User:ANONYMOUS",
     }
     folder = tmp_path_factory.mktemp("authorized")
-    with EmbeddedBroker(folder, broker_jars, properties=properties, jvm_options=[QUICK_JAVA]) as running:
+    with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]) as running:
         yield running
 
 
@@ -128,15 +129,11 @@ def cluster(broker: EmbeddedBroker) -> Cluster:
 def granted(broker: EmbeddedBroker, grants: list[Grant]) -> Iterator[None]:
     """Grant exactly these to the bridge's user."""
     admin = AdminClient({"bootstrap.servers": broker.internal_bootstrap_servers})
-    for future in admin.create_acls([grant.binding(NAMES[grant.what]) for grant in grants]).values():
-        future.result(SECONDS)
+    add_acls(admin, [grant.binding(NAMES[grant.what]) for grant in grants])
     try:
         yield
     finally:
-        kinds = (ResourceType.ANY, None, ResourcePatternType.ANY)
-        everything = AclBindingFilter(*kinds, None, None, AclOperation.ANY, AclPermissionType.ANY)
-        for future in admin.delete_acls([everything]).values():
-            future.result(SECONDS)
+        remove_acls(admin)
 
 
 def bridge_of(folder: Path, spark: SparkSession | None, broker: EmbeddedBroker, **changes: Any) -> Bridge:

@@ -26,7 +26,7 @@ def server() -> Iterator[LineageServer]:
 
 
 def lineage(server: LineageServer, **more: object) -> dict[str, object]:
-    return {"url": server.url, "api_key": "secret", "timeout": "1s", **more}
+    return {"url": server.url, "api_key": "secret", "timeout": "60s", **more}
 
 
 def statistics(events: list[dict[str, Any]]) -> dict[str, list[tuple[int, int, int]]]:
@@ -116,7 +116,7 @@ def test_a_server_that_fails_or_hangs_changes_nothing_but_the_log(
     orders = Table(cluster.topic("orders"))
     cluster.send(*(orders.read({"id": key, "name": "a"}, lsn=key) for key in range(1, 9)))
     server.mood = mood
-    made = bridge(lineage=lineage(server, interval="1s"), trigger={"max_offsets": 2})
+    made = bridge(lineage=lineage(server, timeout="1s", interval="1s"), trigger={"max_offsets": 2})
 
     made.run()
 

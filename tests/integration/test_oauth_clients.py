@@ -29,6 +29,7 @@ from tests.integration.conftest import ReaderMaker
 from tests.integration.java_client import java_topics
 from tests.support.authority import Authority
 from tests.support.bridge import QUICK_JAVA
+from tests.support.patient_broker import PATIENT
 
 pytestmark = pytest.mark.kafka
 
@@ -127,7 +128,9 @@ def broker(
     }
     allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={provider.url}/keys"
     folder = tmp_path_factory.mktemp("oauth")
-    with EmbeddedBroker(folder, broker_jars, properties=properties, jvm_options=[allowed, QUICK_JAVA]) as running:
+    with EmbeddedBroker(
+        folder, broker_jars, properties=PATIENT | properties, jvm_options=[allowed, QUICK_JAVA]
+    ) as running:
         yield running
 
 

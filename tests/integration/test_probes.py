@@ -38,14 +38,14 @@ PATHS = ("/", "/livez", "/readyz", "/startupz", "/metrics")
 
 @dataclass
 class Watched:
-    """What a run answered: at its start, from within its first batch, with its Java stopped, after a park, and after a
+    """What a run answered: at its start, with its Java stopped, from within the next batch, after a park, and after a
     fence."""
 
     topics: dict[str, str]
     urls: list[str] = field(default_factory=list)
     starting: dict[str, Answered] = field(default_factory=dict)
-    in_hand: dict[str, Answered] = field(default_factory=dict)
     hung: dict[str, Answered] = field(default_factory=dict)
+    in_hand: dict[str, Answered] = field(default_factory=dict)
     parked: dict[str, Answered] = field(default_factory=dict)
     fenced: dict[str, Answered] = field(default_factory=dict)
     error: BaseException | None = None
@@ -86,7 +86,8 @@ def watched(bootstrap_servers: str, spark_jars: list[Path], tmp_path_factory: py
         found.starting = answers(url)
 
     def landed(report: BatchReport) -> None:
-        if not found.in_hand:
+        # The first one may take so long, with Java and Python still to be started, that it is rightly called stuck.
+        if first.is_set() and not found.in_hand:
             found.in_hand = answers(found.urls[0])
         first.set()
 
@@ -147,7 +148,7 @@ def _after_park(url: str) -> dict[str, Answered]:
     while time.monotonic() < deadline:
         metrics = ask(url, "/metrics")
         behind = metrics.value("bridge_table_offsets_behind", table="public.customers")
-        if metrics.value("bridge_tables", state="parked") == 1 and behind:
+        if metrics.value("bridge_tables", state="parked") == 1 and behind == 2:
             return answers(url)
     raise AssertionError("the table did not park")
 

@@ -99,11 +99,11 @@ def test_a_range_behind_an_open_transaction_is_given_up_after_the_timeout(
     producer.flush(30)
 
     with pytest.raises(BrokerUnavailableError) as raised:
-        list(read_records(kafka, topic, 0, 0, 1, timeout=1.0))
+        list(read_records(kafka, topic, 0, 0, 1, timeout=5.0))
 
     producer.abort_transaction(30)
     assert str(raised.value) == (
-        "nothing came from Kafka within 1 s, and the range's end is not reached "
+        "nothing came from Kafka within 5 s, and the range's end is not reached "
         f"[topic={topic}, partition=0, end=1, bootstrap_servers={kafka.bootstrap_servers}]. Remedy: check the brokers; "
         "an open transaction of a producer holds committed readers back until it ends"
     )

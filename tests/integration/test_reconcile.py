@@ -31,7 +31,7 @@ def reconcile(capsys: pytest.CaptureFixture[str]) -> Reconcile:
 
     def run(config: Path, *arguments: str) -> tuple[int, list[dict[str, Any]]]:
         capsys.readouterr()
-        code = cli.main(["reconcile", str(config), "--json", "--wait", "20", "--settle", "1", *arguments])
+        code = cli.main(["reconcile", str(config), "--json", "--wait", "120", "--settle", "1", *arguments])
         said = json.loads(capsys.readouterr().out)
         assert isinstance(said, list), said
         return code, said
@@ -145,7 +145,7 @@ def test_equal_while_a_writer_and_the_bridge_run(
     for thread in threads:
         thread.start()
     try:
-        assert first.wait(60)
+        assert first.wait(240)
         code, [outcome] = reconcile(config, "--table", table, "--rounds", "50")
     finally:
         writing.set()

@@ -35,7 +35,9 @@ from connectors.kafka.reading.ranges import PartitionRange
 from connectors.kafka.topics import Admin
 from tests.integration.conftest import ReaderMaker
 from tests.integration.java_client import java_topics
+from tests.support.acls import add_acls
 from tests.support.bridge import QUICK_JAVA
+from tests.support.patient_broker import PATIENT
 
 pytestmark = pytest.mark.kafka
 
@@ -123,7 +125,7 @@ def sasl_broker(
         "allow.everyone.if.no.acl.found": "true",
     }
     with EmbeddedBroker(
-        tmp_path_factory.mktemp("sasl"), broker_jars, properties=properties, jvm_options=[QUICK_JAVA]
+        tmp_path_factory.mktemp("sasl"), broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]
     ) as broker:
         admin = AdminClient({"bootstrap.servers": broker.internal_bootstrap_servers})
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
@@ -139,7 +141,7 @@ def mutual_tls_broker(
 ) -> Iterator[EmbeddedBroker]:
     properties = secured(certificates, SecurityProtocol.SSL, "required")
     with EmbeddedBroker(
-        tmp_path_factory.mktemp("mutual-tls"), broker_jars, properties=properties, jvm_options=[QUICK_JAVA]
+        tmp_path_factory.mktemp("mutual-tls"), broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]
     ) as broker:
         yield broker
 
@@ -299,8 +301,7 @@ def test_a_reader_without_the_right_to_a_topic_is_refused(
             operation,
             AclPermissionType.DENY,
         )
-        for future in admin.create_acls([denied]).values():
-            future.result(30)
+        add_acls(admin, [denied])
 
         config = login(sasl_broker, certificates, SaslMechanism.PLAIN, PASSWORD)
         assert "Topic authorization failed" in refusal(reader_of, config, capfd, topic).message

@@ -20,7 +20,7 @@ from tests.rig import PostgresDatabase, Rig
 pytestmark = [pytest.mark.rig, pytest.mark.kafka]
 
 
-def location(db: PostgresDatabase, user: str, request_timeout: float = 5.0) -> DatabaseLocation:
+def location(db: PostgresDatabase, user: str, request_timeout: float = 60.0) -> DatabaseLocation:
     return DatabaseLocation(
         DatabaseKind.POSTGRESQL, db.host, db.port, db.name, user, db.password, request_timeout=request_timeout
     )

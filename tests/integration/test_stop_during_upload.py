@@ -7,7 +7,7 @@ import signal
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 
 import pytest
 
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 RECORDS = 60
 BATCH = 20
 UPLOAD_SECONDS = 3.0
-"""Longer than the signal takes to be heard."""
+"""That it goes on for after the driver has heard the signal."""
 
 
 @dataclass
@@ -41,6 +41,8 @@ class StopsDuringUpload:
 
     drivers: list[subprocess.Popen[str]] = field(default_factory=list)
     signalled: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    heard: Event = field(default_factory=Event)
     lock: Lock = field(default_factory=Lock)
 
     def __call__(self, request: Request) -> Fault | None:
@@ -51,7 +53,16 @@ class StopsDuringUpload:
                 self.signalled.append(request.path)
                 for driver in self.drivers:
                     driver.send_signal(signal.SIGTERM)
+        self.heard.wait(SECONDS)
         return Slow(UPLOAD_SECONDS)
+
+    def listen(self, driver: subprocess.Popen[str]) -> None:
+        """Take in what the driver says, to its end."""
+        assert driver.stderr is not None
+        for line in driver.stderr:
+            self.said.append(line)
+            if "SIGTERM: finishing the batch in hand" in line:
+                self.heard.set()
 
 
 def test_a_stop_while_a_file_is_uploaded_finishes_its_batch_and_exits_with_0(
@@ -85,14 +96,17 @@ def test_a_stop_while_a_file_is_uploaded_finishes_its_batch_and_exits_with_0(
             command("run", str(config)), env={**os.environ, **identity.environment}, stderr=subprocess.PIPE, text=True
         ) as driver:
             stops.drivers.append(driver)
+            listening = Thread(target=stops.listen, args=(driver,))
+            listening.start()
             try:
-                _, said = driver.communicate(timeout=SECONDS)
+                driver.wait(SECONDS)
             finally:
                 driver.kill()
+                listening.join()
         zone = emulated_storage(place, Timeline(), tokens.issue)
         ledger = ledger_of(state)
 
-        assert (driver.returncode, len(stops.signalled)) == (0, 1), said
+        assert (driver.returncode, len(stops.signalled)) == (0, 1), "".join(stops.said)
         assert ledger.topics[table.topic].partitions == {0: BATCH}, "that batch, and none behind it"
         assert replay(open_zone(zone).table("public.orders")).table.to_pylist() == rows[:BATCH]
         assert zone.stat(stops.signalled[0].partition("Files/LandingZone/")[2]) is None, "it has its number"

@@ -59,6 +59,10 @@ def test_two_hundred_tables_land_with_one_spark_job_per_batch(
         spark.streams.removeListener(runs)
 
     [run] = runs.started
+    # What its jobs were is told behind their backs.
+    java = spark.sparkContext._jsc
+    assert java is not None
+    java.sc().listenerBus().waitUntilEmpty(60_000)
     jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(run)
     assert (len(reports), len(jobs)) == (2, 2)
     assert made.tables() == [f"public.{name}" for name in names]

@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic, OffsetSpec
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.embedded_broker import MAX_MESSAGE_BYTES
@@ -66,7 +66,7 @@ class Cluster:
         _produce(self._new_producer({"compression.type": "zstd", "message.max.bytes": 1_000_000_000}), records)
 
     def send_transactions(self, *transactions: tuple[list[Record], bool]) -> None:
-        """Append the records of each transaction, which is then committed (True) or aborted."""
+        """Append the records of each transaction, which is then committed (True) or aborted; readers see it so."""
         producer = self._new_producer({"transactional.id": f"{self.prefix}-{uuid.uuid4().hex[:6]}"})
         producer.init_transactions(SECONDS)
         for records, commit in transactions:
@@ -76,6 +76,9 @@ class Cluster:
                 producer.commit_transaction(SECONDS)
             else:
                 producer.abort_transaction(SECONDS)
+        places = {(record.topic, record.partition) for records, _ in transactions for record in records}
+        # The broker answers the producer before it writes that the last one is over.
+        _until(lambda: self._ends(places, IsolationLevel.READ_COMMITTED) == self._ends(places))
 
     def expire(self, topic: str, partition: int, before: int) -> None:
         """Remove the records below an offset, as retention does."""
@@ -115,6 +118,13 @@ class Cluster:
             **(more or {}),
         }
         return Producer(options, logger=_log)
+
+    def _ends(
+        self, places: Iterable[tuple[str, int]], isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED
+    ) -> list[int]:
+        asked = {TopicPartition(*place): OffsetSpec.latest() for place in sorted(places)}
+        answers = self._admin.list_offsets(asked, isolation_level=isolation)
+        return [answers[place].result(SECONDS).offset for place in asked]
 
     def _has(self, topic: str, partitions: int) -> bool:
         try:

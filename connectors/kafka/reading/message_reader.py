@@ -74,6 +74,8 @@ class MessageReader:
             if records:
                 patience.renew()
                 yield records
+                # How long the caller was busy with them is no silence of Kafka's.
+                patience.renew()
                 reached = reached or position == wanted.end
             if reached:
                 return
