@@ -30,7 +30,7 @@ class CorruptBlockError(ValueError):
 
 
 class UnsupportedByBlocksError(ValueError):
-    """The schema has a type that the columnar reader cannot read: a union that is not "null or T"."""
+    """The schema has a type that the columnar reader cannot read, such as a union that is not "null or T"."""
 
 
 class AvroBlock:
@@ -137,6 +137,8 @@ class _Rewriter:
             return "int"
         if node["type"] == "fixed":
             return {"type": "fixed", "name": self._name(), "size": node["size"]}
+        if not node["fields"]:
+            raise UnsupportedByBlocksError("a record without fields: without a column nothing says how many there are")
         fields = [
             {
                 "name": field["name"],

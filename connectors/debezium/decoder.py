@@ -1,7 +1,8 @@
 """Raw Kafka records become change events, column by column.
 
 Steps of one call, in this order: keys; formats; values per format, grouped by wire schema; chunks per table; what
-became of the rest. Every record ends up in exactly one of a chunk's rows, the bad records and the skipped ones.
+became of the rest. Every record ends up in exactly one of a chunk's rows, the bad records and the skipped ones; the
+last step is to count them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from connectors.debezium.bodies import Bodies
 from connectors.debezium.chunks import in_offset_order
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import BadRecord, Decoded, RawRecords
+from connectors.debezium.fates import require_one_fate_each
 from connectors.debezium.framing import AvroRows, Framed, frame
 from connectors.debezium.headers import RecordHeaders, seen_runs
 from connectors.debezium.isolated import isolated
@@ -93,7 +95,7 @@ class Decoder:
         pieces = [piece for group in groups for piece in pieces_of(batch, group)]
         changes = {row: records.values[row].as_py() for row in sorted(batch.verdicts.schema_changes)}
         avro = {row: part for part in framed.avro for row in part.rows.tolist()} if changes else {}
-        return Decoded(
+        decoded = Decoded(
             chunks=in_offset_order(pieces),
             bad=[
                 BadRecord.of(records, row, str(wrong.reason), wrong.detail)
@@ -108,6 +110,8 @@ class Decoder:
             excluded=frozenset(batch.verdicts.excluded),
             runs=seen_runs(records.headers, batch.run_ids, records.timestamps),
         )
+        require_one_fate_each(decoded, len(records))
+        return decoded
 
     def _whole(self, value: bytes | None, part: AvroRows | None) -> object:
         """A value as plain Python values, JSON without a ``part`` among the Avro ones; None where it cannot be read."""

@@ -35,7 +35,8 @@ _FOR_GOOD = (
 )
 _WITHOUT_REASON = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT, KafkaError._FATAL)
 _QUEUE_WAIT_SECONDS = 0.1
-_REASON_WAIT_SECONDS = 5.0
+_REASON_WAIT_SECONDS = 30.0
+_REASON_POLL_SECONDS = 1.0
 _ROOM_FOR_HEADERS = 64 * 1024
 """Of a letter, for what the bridge itself says in it."""
 
@@ -116,11 +117,10 @@ class DeadLetterProducer:
             # An idempotent producer may be unusable after a failure; the next attempt gets a new one.
             self._producer.purge()
             self._producer = self._new_producer()
-        if failures and all(error.code() in _WITHOUT_REASON for _, error in failures):
+        if any(error.code() in _WITHOUT_REASON for _, error in failures) and not _for_good(failures):
             failures += self._reason()
-        for key, error in failures:
-            if error.code() in _FOR_GOOD:
-                raise self._refused(key, error)
+        for key, error in _for_good(failures):
+            raise self._refused(key, error)
         if failures:
             raise self._unsent(f"{len(failures)} dead letters were not delivered ({failures[0][1].str()})")
         if left:
@@ -129,15 +129,18 @@ class DeadLetterProducer:
     def _reason(self) -> list[tuple[str, KafkaError]]:
         """Why the last producer could not go on, where the client lost the reason among the deliveries.
 
-        A new one is refused as it was, and has no delivery yet that could hide it.
+        A new one is refused as it was, and has no delivery yet that could hide it. One that ends without a reason all
+        the same is followed by another.
         """
+        told: list[tuple[str, KafkaError]] = []
         deadline = time.monotonic() + min(self._config.timeout, _REASON_WAIT_SECONDS)
-        while not self._failures and (left := deadline - time.monotonic()) > 0:
-            self._serve(self._producer.poll, left)
-        failures, self._failures = self._failures, []
-        if failures:
-            self._producer = self._new_producer()
-        return failures
+        while not _for_good(told) and (left := deadline - time.monotonic()) > 0:
+            self._serve(self._producer.poll, min(left, _REASON_POLL_SECONDS))
+            if self._failures:
+                told += self._failures
+                self._failures = []
+                self._producer = self._new_producer()
+        return told
 
     def _new_producer(self) -> Producer:
         return self._connection.producer(
@@ -189,6 +192,11 @@ class DeadLetterProducer:
             record=key or None,
             bootstrap_servers=self._config.kafka.bootstrap_servers,
         )
+
+
+def _for_good(failures: list[tuple[str, KafkaError]]) -> list[tuple[str, KafkaError]]:
+    """Those that no later attempt mends."""
+    return [(key, error) for key, error in failures if error.code() in _FOR_GOOD]
 
 
 def ensure_topic(admin: Admin, name: str, *, partitions: int = 1, replication_factor: int = -1) -> bool:

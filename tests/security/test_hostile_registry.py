@@ -36,7 +36,7 @@ def server() -> Iterator[EmbeddedRegistry]:
 
 
 def asking(server: EmbeddedRegistry) -> Decoder:
-    registry = Registry(RegistryConfig(server.url, RegistryKind.APICURIO, attempts=1, timeout=5))
+    registry = Registry(RegistryConfig(server.url, RegistryKind.APICURIO, attempts=1, timeout=60))
     return Decoder(DecodeOptions(rules=DECLARED), registry)
 
 
@@ -173,7 +173,7 @@ def test_what_a_registry_said_is_forgotten_before_it_fills_the_memory(
     server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, known: bool
 ) -> None:
     monkeypatch.setattr("connectors.kafka.registry._KEPT_IDS", 10)
-    registry = Registry(RegistryConfig(server.url, attempts=1, timeout=5))
+    registry = Registry(RegistryConfig(server.url, attempts=1, timeout=60))
     for number in range(1, 40):
         if known:
             server.register("orders", json.dumps({"type": "fixed", "name": "F", "size": number}))
@@ -185,7 +185,7 @@ def test_what_a_registry_said_is_forgotten_before_it_fills_the_memory(
 
 def test_large_schemas_are_forgotten_sooner(server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("connectors.kafka.registry._KEPT_CHARACTERS", 5_000)
-    registry = Registry(RegistryConfig(server.url, attempts=1, timeout=5))
+    registry = Registry(RegistryConfig(server.url, attempts=1, timeout=60))
     for number in range(20):
         text = json.dumps({"type": "enum", "name": "E", "symbols": ["x" * 1_000 + str(number)]})
         assert registry.avro_schema(server.register("orders", text), SchemaIdKind.CONFLUENT) == text

@@ -15,7 +15,7 @@ from connectors.debezium.avro_datum import BadDatumError, DatumReader
 from connectors.debezium.avro_reader import AvroReader
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import ChangeChunk, Op, SkipReason
-from connectors.debezium.options import DecodeOptions
+from connectors.debezium.options import DecodeOptions, EnvelopeForm
 from connectors.debezium.verdicts import BadReason
 from tests.unit.debezium.builders import Message, SchemaRegistry, event, only, records
 
@@ -254,6 +254,20 @@ def test_an_unusable_writer_schema_is_a_bad_record() -> None:
     (bad,) = Decoder(DecodeOptions(), registry).decode(records(Message(None, b"\0\0\0\0\1x"))).bad
     assert bad.reason == "unusable schema"
     assert bad.detail.startswith("confluent schema id 1: The Avro schema of a record has a record without fields")
+
+
+@pytest.mark.parametrize("of_row", [True, False], ids=["the row", "a struct in it"])
+def test_a_record_without_fields_is_counted(*, of_row: bool) -> None:
+    registry = SchemaRegistry()
+    nothing: dict[str, Any] = {"type": "record", "name": "Nothing", "fields": []}
+    schema = nothing if of_row else {"type": "record", "name": "Row", "fields": [{"name": "n", "type": nothing}]}
+    sent = [Message(b'{"id":1}', registry.encode(schema, {} if of_row else {"n": {}})) for _ in range(3)]
+
+    decoded = Decoder(DecodeOptions(envelope=EnvelopeForm.FLATTENED), registry).decode(records(*sent))
+
+    landed = [int(offset) for chunk in decoded.chunks for offset in chunk.offsets]
+    assert sorted(landed + [bad.offset for bad in decoded.bad]) == [0, 1, 2]
+    assert "unforeseen" not in {bad.reason for bad in decoded.bad}
 
 
 def test_a_primitive_writer_schema_is_no_change_event() -> None:
