@@ -26,6 +26,7 @@ from streaming.landing.shaping.refusals import (
     landed_otherwise,
     masked_key_stop,
     name_stop,
+    no_columns_stop,
 )
 from streaming.landing.shaping.reshaping import key_forms, reshape
 from streaming.landing.steps import Steps
@@ -229,6 +230,8 @@ class TableWriter:
             if not first:
                 return stop
             incoming = self._incoming(reshaped.events, keys, computes=False)
+        if not incoming:
+            return no_columns_stop(events)
         evolution = self._schema.evolved(incoming, self._options)
         if isinstance(evolution, Refused):
             return refusal_stop(events, evolution, self._options)

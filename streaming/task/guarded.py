@@ -30,7 +30,10 @@ from streaming.plan import BatchPlan, TableResult
 
 _log = logging.getLogger(__name__)
 
-_UNFORESEEN = (pa.ArrowException, PolarsError, TypeError, KeyError)
+_UNFORESEEN = (
+    *(pa.ArrowException, PolarsError),
+    *(TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError),
+)
 # Errors on purpose, of the storage or the machine, and a task that is to end: another attempt may do better.
 _NOT_OF_THE_ROWS = (BridgeError, OSError, MemoryError, pa.ArrowCancelled)
 

@@ -139,6 +139,19 @@ def name_stop(events: OrderedRows, options: TableOptions, schema: PinnedSchema |
     )
 
 
+def no_columns_stop(events: OrderedRows) -> Stop:
+    """Events of which no column lands; only a table without a key can come to that."""
+    source = "the records have no columns" if not events.rows.num_columns else "the settings leave out all columns"
+    return Stop.at(
+        events,
+        0,
+        "no_columns",
+        f"{source}, so a row would hold nothing",
+        "give the rows a column: in the source, by columns.include and columns.exclude, or about the event "
+        "(metadata_columns); or exclude the table (tables.exclude). Then restart, and `cdc-bridge resume CONFIG TABLE`",
+    )
+
+
 def masked_key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str, ...]) -> Stop | None:
     """A key column that is to land masked: rows are found by their key, so it would land in the clear.
 

@@ -102,7 +102,7 @@ def chunk(
         topic=topic,
         partition=partition,
         connector="postgresql",
-        rows=pa.RecordBatch.from_arrays(columns, names=names),
+        rows=pa.RecordBatch.from_arrays(columns, names=names) if names else _empty_rows(len(events)),
         ops=np.array([OPS[event.op] for event in events], np.int8),
         offsets=np.array(offsets, np.int64),
         positions=np.array([[event.lsn, event.lsn] for event in events], np.uint64).reshape(-1, 2),
@@ -114,6 +114,10 @@ def chunk(
         old_keys=old_keys,
         unavailable=unavailable,
     )
+
+
+def _empty_rows(count: int) -> pa.RecordBatch:
+    return pa.RecordBatch.from_struct_array(pa.array([{}] * count, pa.struct([])))
 
 
 def rows(events: Sequence[Event], *, carry: PositionCarry | None = None, **where: Any) -> OrderedRows:

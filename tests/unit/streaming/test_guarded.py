@@ -55,7 +55,15 @@ def land_all(lander: GuardedLander, *slices: Sequence[Event]) -> TableResult:
 
 @pytest.mark.parametrize(
     ("call", "error"),
-    [(1, pa.ArrowInvalid("no room\nfor it")), (2, pa.ArrowTypeError("no room")), (2, KeyError("no room"))],
+    [
+        (1, pa.ArrowInvalid("no room\nfor it")),
+        (2, pa.ArrowTypeError("no room")),
+        (2, KeyError("no room")),
+        (2, ValueError("no room")),
+        (1, ZeroDivisionError("no room")),
+        (2, AttributeError("no room")),
+        (1, RecursionError("no room")),
+    ],
 )
 def test_an_unforeseen_error_parks_the_table_before_the_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int, error: Exception
