@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from tests.unit.streaming.settings_builder import settings_text
 TABLE = "public.orders"
 # A test's Java lives for seconds: compiling the same code a second time, better, costs more than it brings.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1"
+_PUBLISHED_SECONDS = 20
 QUICK_START = {"spark.driver.extraJavaOptions": f"{QUICK_JAVA} {USE_ARCHIVE}"}
 
 
@@ -102,6 +104,8 @@ class Bridge:
         return Ledger.open(LocalStorage(self.folder / "zone-state"), now_ms=lambda: 0).state
 
     def replayed(self, table: str = TABLE) -> ReplayedTable:
+        """What the mirrored table contains; of a bridge that runs, with whatever it has committed."""
+        self._await_published(table)
         replayed = replay(open_zone(LocalStorage(self.zone)).table(table))
         assert replayed.stopped is None
         return replayed
@@ -113,6 +117,16 @@ class Bridge:
 
     def tables(self) -> list[str]:
         return [table.name for table in open_zone(LocalStorage(self.zone)).tables()]
+
+    def _await_published(self, table: str) -> None:
+        """Return once the table's newest file can be seen: it is committed first, and renamed a moment later."""
+        deadline = time.monotonic() + _PUBLISHED_SECONDS
+        try:
+            pending = self.ledger.pending.get(table)
+        except BridgeError:
+            return  # A test of damage: there is no ledger that could say so.
+        while pending is not None and not (self.zone / pending.target).exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     def metadata(self, folder: str = "public.schema/orders") -> dict[str, Any]:
         content: dict[str, Any] = json.loads((self.zone / folder / "_metadata.json").read_text())
