@@ -127,7 +127,7 @@ def read_footer(source: Path | bytes) -> Footer:
     file = source.name if isinstance(source, Path) else ""
     try:
         metadata = pq.read_metadata(str(source) if isinstance(source, Path) else io.BytesIO(source)).metadata
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, ValueError, OSError) as error:
         raise _unreadable(f"it is not a whole Parquet file: {error}", file) from error
     return Footer.from_metadata(metadata or {}, file=file)
 
@@ -139,11 +139,11 @@ def read_footer_and_rows(path: Path) -> tuple[Footer, dict[str, int]]:
         InvalidZoneError: as there; or the file is damaged before its footer.
     """
     footer = read_footer(path)
-    if row_marker.COLUMN not in pq.read_schema(str(path)).names:
-        return footer, {"": pq.read_metadata(str(path)).num_rows}
     try:
+        if row_marker.COLUMN not in pq.read_schema(str(path)).names:
+            return footer, {"": pq.read_metadata(str(path)).num_rows}
         markers = pq.read_table(str(path), columns=[row_marker.COLUMN])[row_marker.COLUMN]
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, ValueError, OSError) as error:
         raise _unreadable(f"its rows cannot be read: {error}", path.name) from error
     counted = markers.value_counts().to_pylist()
     return footer, {str(one["values"]): one["counts"] for one in sorted(counted, key=lambda one: str(one["values"]))}

@@ -82,7 +82,7 @@ class ParquetContent:
         try:
             self.parquet = pq.ParquetFile(pa.BufferReader(_copied(body)))
             arrow = self.parquet.schema_arrow
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, ValueError, OSError) as error:
             raise _unreadable(f"the file is not valid Parquet: {error}", path) from error
         if len(set(arrow.names)) != len(arrow.names):
             raise _unreadable("the file has two columns of one name", path)
@@ -96,7 +96,7 @@ class ParquetContent:
     def read(self, group: int, columns: Sequence[str]) -> pa.Table:
         try:
             table = self.parquet.read_row_group(group, columns=list(columns)).select(list(columns))
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, ValueError, OSError) as error:
             raise _unreadable(f"row group {group} cannot be decoded: {error}", self._path) from error
         return table.cast(pa.schema([self.schema.field(name) for name in columns]))
 

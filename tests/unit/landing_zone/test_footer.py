@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -118,3 +119,21 @@ def test_half_a_file_is_reported(tmp_path: Path) -> None:
         read_footer(body[:-10])
     with pytest.raises(InvalidZoneError, match="it is not a whole Parquet file: "):
         read_footer(tmp_path / "missing.parquet")
+
+
+@pytest.mark.parametrize("byte", [0x00, 0x31, 0x7F, 0xFF])
+def test_a_footer_with_one_wrong_byte_is_read_or_told_in_the_bridges_words(tmp_path: Path, byte: int) -> None:
+    path = tmp_path / "f.parquet"
+    pq.write_table(pa.table({"id": pa.array([1], pa.int8())}), path)
+    content = path.read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+
+    unread = 0
+    for place in range(len(content) - 8 - length, len(content)):
+        path.write_bytes(content[:place] + bytes([byte]) + content[place + 1 :])
+        for read in (lambda: read_footer(path.read_bytes()), lambda: read_footer_and_rows(path)):
+            with pytest.raises(InvalidZoneError) as told:
+                read()
+            unread += "it is not a whole Parquet file" in str(told.value)
+
+    assert unread > 50
