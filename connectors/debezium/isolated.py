@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+from connectors.debezium.errors import SchemaError
 from connectors.debezium.events import BadRecord, Decoded, RawRecords
 from connectors.debezium.headers import merge_runs
 from connectors.debezium.verdicts import BadReason
@@ -26,7 +27,8 @@ _log = logging.getLogger(__name__)
 MOST_SET_ASIDE = 100
 """Records of one call that may fail in a way that nobody has foreseen."""
 
-# Errors on purpose, of the machine, and a task that is to end: another attempt may do better.
+# Errors on purpose, of the machine, and a task that is to end: another attempt may do better. A schema that cannot be
+# understood is an error on purpose as well, and yet that of the records that it came with.
 _NOT_OF_A_RECORD = (BridgeError, OSError, MemoryError, pa.ArrowCancelled)
 
 
@@ -44,9 +46,9 @@ def isolated(decode: Callable[[RawRecords], Decoded], records: RawRecords) -> De
         part = records if stop - start == len(records) else _slice(records, start, stop)
         try:
             _join(found, decode(part))
-        except _NOT_OF_A_RECORD:
-            raise
         except Exception as error:
+            if isinstance(error, _NOT_OF_A_RECORD) and not isinstance(error, SchemaError):
+                raise
             if stop - start > 1:
                 middle = (start + stop) // 2
                 pending += [(middle, stop), (start, middle)]

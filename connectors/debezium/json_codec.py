@@ -166,6 +166,10 @@ class JsonCodec:
                 groups += more
                 if more:
                     self._numeric.add((part.topic, part.schema, origin))
+            elif isinstance(numeric, Rejection):
+                for row in part.rows[rest].tolist():
+                    verdicts.settle(row, numeric)
+                return groups
         for place in rest.tolist():
             verdicts.settle(int(part.rows[place]), _why(layout.decode, part.bodies[place]))
         return groups

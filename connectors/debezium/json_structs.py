@@ -43,6 +43,9 @@ class RowStruct:
         empty: an instance whose columns are all null.
         kinds: the physical type of each column.
         json_columns: how each column's values come out of JSON.
+
+    Raises:
+        SchemaError: a decimal that is a JSON number, and whose schema gives no scale.
     """
 
     def __init__(
@@ -55,6 +58,9 @@ class RowStruct:
     ) -> None:
         columns = tuple(fields)
         kinds = [(physical_type(field), _is_raw(field, numeric_decimals)) for field in columns]
+        for field, (kind, raw) in zip(columns, kinds, strict=True):
+            if raw and pa.types.is_binary(kind):
+                decimal_scale(field)
         members = [
             _member(field, kind, raw=raw, optional=field.optional or not required)
             for field, (kind, raw) in zip(columns, kinds, strict=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from connectors.debezium.decoder import Decoder
+from connectors.debezium.errors import SchemaError
 from connectors.debezium.events import Decoded, RawRecords
 from connectors.debezium.isolated import MOST_SET_ASIDE, isolated
 from connectors.debezium.options import DecodeOptions
@@ -66,6 +67,15 @@ def test_a_fault_of_the_bridge_stops_it_before_everything_is_set_aside() -> None
 def test_what_is_not_the_records_fault_goes_on(error: Exception) -> None:
     with pytest.raises(type(error)):
         isolated(failing_on(0, error=error), sent(2))
+
+
+def test_a_schema_that_cannot_be_understood_is_the_fault_of_the_record_that_brings_it() -> None:
+    error = SchemaError("A schema says nothing", remedy="mend it", field="amount")
+    decoded = isolated(failing_on(3, error=error), sent(5))
+    assert [int(offset) for chunk in decoded.chunks for offset in chunk.offsets] == [0, 1, 2, 4]
+    ((offset, reason, detail),) = [(bad.offset, bad.reason, bad.detail) for bad in decoded.bad]
+    assert (offset, reason) == (3, "unforeseen")
+    assert detail.endswith("SchemaError: A schema says nothing [field=amount]. Remedy: mend it")
 
 
 def test_counts_of_both_halves_are_added() -> None:

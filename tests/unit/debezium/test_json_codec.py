@@ -109,6 +109,19 @@ def test_decimals_may_be_json_numbers(schema: bool) -> None:
     assert [None if value is None else str(value) for value in chunk.rows.column("c").to_pylist()] == expected
 
 
+@pytest.mark.parametrize("parameters", [(), (("scale", "many"),)], ids=["no scale", "a scale that is no number"])
+def test_a_number_of_a_decimal_whose_schema_gives_no_scale_is_bad_alone(
+    parameters: tuple[tuple[str, str], ...],
+) -> None:
+    scaled = Field("c", KIND.BYTES, semantic=semantics.DECIMAL, parameters=MONEY)
+    scaleless = Field("c", KIND.BYTES, semantic=semantics.DECIMAL, parameters=parameters)
+    good = event("c", after={"id": 1, "c": 1.5}).json_with_schema((ID, scaled))
+    bad = event("c", after={"id": 2, "c": 2.5}).json_with_schema((ID, scaleless))
+    result = Decoder(DecodeOptions()).decode(records(good, bad, good, bad))
+    assert [(each.offset, each.reason) for each in result.bad] == [(1, "unusable schema"), (3, "unusable schema")]
+    assert [str(value) for chunk in result.chunks for value in chunk.rows.column("c").to_pylist()] == ["1.50"] * 2
+
+
 @pytest.mark.parametrize("number", ["1.234", "1e999999999", '"!"', "true"])
 def test_a_decimal_that_the_column_cannot_hold_is_bad(number: str) -> None:
     column = Field("c", KIND.BYTES, semantic=semantics.DECIMAL, parameters=MONEY)
