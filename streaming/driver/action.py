@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from connectors.kafka.reading.ranges import PartitionRange
 from connectors.landing_zone.landing_file import disk_errors
@@ -16,16 +17,19 @@ from streaming.driver.session import is_local
 from streaming.plan import BatchPlan
 from streaming.task.decode import ReadAndLand
 from streaming.task.merge import MergeAndLand
-from streaming.task.results import RESULT_DDL, Results, read_results
+from streaming.task.results import RESULT_SCHEMA, Results, read_results
+
+_RESULT_TYPE = from_arrow_schema(RESULT_SCHEMA)
 
 
 def spark_action(session: SparkSession) -> Callable[[BatchPlan], Results]:
-    """How Spark carries out a plan, with a task for each core that it has."""
+    """How Spark carries out a plan, with a task for each core that it has by then."""
     context = session.sparkContext
-    cores = task_slots(dict(context.getConf().getAll()), context.defaultParallelism)
+    # Each property is a call of Java's: hundreds of them take as long as a small micro-batch's tasks.
+    conf = dict(context.getConf().getAll())
 
     def action(plan: BatchPlan) -> Results:
-        return carry_out(session, plan, cores)
+        return carry_out(session, plan, task_slots(conf, context.defaultParallelism))
 
     return with_run_files(action) if is_local(str(context.master)) else action
 
@@ -51,12 +55,12 @@ def carry_out(session: SparkSession, plan: BatchPlan, tasks: int) -> Results:
     Stage 2 is there only if a topic has to merge.
     """
     shares = share_out(plan, tasks)
-    rows = session.range(0, len(shares), 1, len(shares)).mapInArrow(ReadAndLand(plan, shares), RESULT_DDL)
+    rows = session.range(0, len(shares), 1, len(shares)).mapInArrow(ReadAndLand(plan, shares), _RESULT_TYPE)
     if any(topic.merges for topic in plan.topics.values()):
         rows = (
             rows.repartition(tasks, "table")
             .sortWithinPartitions("table", "sort_key")
-            .mapInArrow(MergeAndLand(plan), RESULT_DDL)
+            .mapInArrow(MergeAndLand(plan), _RESULT_TYPE)
         )
     return read_results((row.kind, bytes(row.payload)) for row in rows.select("kind", "payload").collect())
 

@@ -18,7 +18,7 @@ from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from streaming.driver.action import spark_action
-from streaming.driver.batch import BatchReport, run_batch
+from streaming.driver.batch import BatchReport, DecodeAndLand, run_batch
 from streaming.driver.checkpoint import Checkpoint
 from streaming.driver.opening import claim_and_compare
 from streaming.driver.rest import Rest
@@ -157,7 +157,7 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
     job.listener.on_state(opened.ledger.state)
     job.listener.on_start(offsets_to_land(opened.ledger.state, present))
     chores = ToldChores(job.chores(opened), opened.ledger, job.listener)
-    batches = _Batches(job, opened, stop, landed, chores)
+    batches = _Batches(job, opened, spark_action(spark), stop, landed, chores)
     if job.interval is None:
         do_all(chores, stop)
     frame = (
@@ -239,9 +239,12 @@ def wait_for_end(query: RunningQuery, batches: BatchInHand, stop: StopSignal) ->
 class _Batches:
     """The function that Spark calls for each micro-batch, and what became of the last one."""
 
-    def __init__(self, job: Job, opened: OpenZone, stop: StopSignal, landed: _Landed, chores: Chores) -> None:
+    def __init__(
+        self, job: Job, opened: OpenZone, action: DecodeAndLand, stop: StopSignal, landed: _Landed, chores: Chores
+    ) -> None:
         self._job = job
         self._opened = opened
+        self._action = action
         self._stop = stop
         self._landed = landed
         self._chores = chores
@@ -249,15 +252,16 @@ class _Batches:
         self.failure: Exception | None = None
 
     def run(self, frame: DataFrame, batch_id: int) -> None:
+        del frame  # The tasks read Kafka themselves.
         began = time.monotonic()
-        records = self._land(frame, batch_id)
+        records = self._land(batch_id)
         # Spark plans the next one when this returns, so a pause before it makes nothing older.
         until = time.monotonic() + self._job.rest.after(records, time.monotonic() - began)
         while self.failure is None and (left := until - time.monotonic()) > 0:
             if self._stop.wait(min(left, POLL_SECONDS)):
                 return
 
-    def _land(self, frame: DataFrame, batch_id: int) -> int:
+    def _land(self, batch_id: int) -> int:
         with self._lock:
             if self._stop.is_set() or self.failure is not None:
                 raise _StoppedError
@@ -265,7 +269,7 @@ class _Batches:
             self._job.listener.on_work(Work.BATCH)
             try:
                 with about_version(self._landed.failed):
-                    report = self._run(frame, batch_id)
+                    report = self._run(batch_id)
                 with about_version(report.version):
                     self._tell(report)
             except (PySparkException, Py4JError) as error:
@@ -308,7 +312,7 @@ class _Batches:
         # Last, since it may fail: what has landed would not be told any more.
         self._opened.prune()
 
-    def _run(self, frame: DataFrame, batch_id: int) -> BatchReport:
+    def _run(self, batch_id: int) -> BatchReport:
         planned = self._job.checkpoint.planned(batch_id)
         topics = sorted(planned.end)
         return run_batch(
@@ -317,5 +321,5 @@ class _Batches:
             self._job.options,
             self._opened.ledger,
             self._opened.publisher,
-            spark_action(frame.sparkSession),
+            self._action,
         )

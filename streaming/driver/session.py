@@ -126,8 +126,12 @@ def _log_options(settings: BridgeSettings) -> str:
 
 def _by_version(version: str) -> dict[str, str]:
     major, minor = (int(part) for part in version.split(".")[:2])
-    # Over TCP a Python task waits 40 ms for a delayed acknowledgement.
-    return {"spark.python.unix.domain.socket.enabled": "true"} if (major, minor) >= (4, 1) else {}
+    if (major, minor) >= (4, 1):
+        # Over TCP a Python task waits 40 ms for a delayed acknowledgement.
+        return {"spark.python.unix.domain.socket.enabled": "true"}
+    # Spark's own choice asks the program readlink eight times about each file of the checkpoint: 16 processes a batch.
+    package = "org.apache.spark.sql.execution.streaming"
+    return {"spark.sql.streaming.checkpointFileManagerClass": f"{package}.FileSystemBasedCheckpointFileManager"}
 
 
 _FIXED = {

@@ -20,8 +20,6 @@ RESULT_SCHEMA = pa.schema(
         pa.field("payload", pa.binary(), nullable=False),
     ]
 )
-# The same for Spark.
-RESULT_DDL = "kind string not null, `table` string not null, sort_key binary not null, payload binary not null"
 
 
 class TaskFailedError(BridgeError):

@@ -25,6 +25,7 @@ from connectors.kafka.registry import Registry
 from connectors.landing_zone.storage.open import open_storage
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.plan import JobOptions
+from streaming.task.archives import forget_archives
 
 
 class RecordsMissingError(Transient):
@@ -75,7 +76,8 @@ _workers: dict[tuple[int, JobOptions], Worker] = {}
 
 
 def worker_for(job: JobOptions) -> Worker:
-    """This process's parts for ``job``, made at the first call."""
+    """This process's parts for ``job``, made at the first call; called once in each task."""
+    forget_archives()
     key = (os.getpid(), job)
     worker = _workers.get(key)
     if worker is None:

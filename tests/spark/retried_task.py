@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from streaming.driver.action import share_out
 from streaming.task.decode import ReadAndLand
-from streaming.task.results import RESULT_DDL, read_results
+from streaming.task.results import RESULT_SCHEMA, read_results
 from tests.spark.planned import plan
 from tests.support.bridge import QUICK_START
 from tests.support.cluster import Cluster
@@ -48,7 +49,7 @@ def main(path: str, servers: str) -> None:
     cluster.send(*records)
     planned = plan(servers, folder / "zone", records)
     stage = DiesOnce(ReadAndLand(planned, share_out(planned, 1)), str(folder / "mark"))
-    rows = session.range(0, 1, 1, 1).mapInArrow(stage, RESULT_DDL).collect()
+    rows = session.range(0, 1, 1, 1).mapInArrow(stage, from_arrow_schema(RESULT_SCHEMA)).collect()
     results = read_results((row.kind, bytes(row.payload)) for row in rows)
     sys.stdout.write(json.dumps([result.file.staged for result in results.tables if result.file]) + "\n")
     session.stop()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zipimport import zipimporter
 
 import msgspec
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -20,7 +23,7 @@ from streaming.plan import PartitionResult
 from streaming.policies import OnBadRecord
 from streaming.task.bad_records import BadRecordError
 from streaming.task.results import Results, TaskFailedError, TaskFailedTransientError
-from streaming.task.worker import RecordsMissingError
+from streaming.task.worker import RecordsMissingError, worker_for
 from tests.spark.planned import plan
 from tests.support.cluster import Cluster
 from tests.support.records import Table
@@ -95,6 +98,27 @@ def test_the_number_of_tasks_changes_no_byte_of_a_merged_table(
     [result] = several.tables
     assert result.file is not None
     assert result.file.rows == {"4": 59}
+
+
+def test_a_worker_begins_its_next_task_without_reading_sparks_archives(spark: SparkSession, tmp_path: Path) -> None:
+    job = replace(plan("127.0.0.1:1", tmp_path).job, fingerprint="archives")
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            left = sum(isinstance(finder, zipimporter) for finder in sys.path_importer_cache.values())
+            worker_for(job)
+            loaders = [getattr(module, "__loader__", None) for module in sys.modules.values()]
+            imported = sum(isinstance(loader, zipimporter) for loader in loaders)
+            yield pa.RecordBatch.from_pydict({"worker": [os.getpid()], "left": [left], "imported": [imported]})
+
+    tasks = spark.range(0, 1, 1, 1).mapInArrow(task, "worker bigint, left bigint, imported bigint")
+    seen: set[int] = set()
+    for _ in range(8):
+        [told] = tasks.collect()
+        assert told.imported > 0, "Spark comes from no archive: nothing was shown"
+        assert told.left == 0 or told.worker not in seen
+        seen.add(told.worker)
+    assert len(seen) < 8, "no worker had a second task"
 
 
 def test_a_failure_in_a_task_becomes_an_error_with_its_kind_facts_and_remedy(

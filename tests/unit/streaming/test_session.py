@@ -106,3 +106,11 @@ def test_workers_talk_over_a_domain_socket_where_spark_can(
     monkeypatch.setattr("pyspark.__version__", version)
     properties = spark_properties(settings(), [])
     assert (properties.get("spark.python.unix.domain.socket.enabled") == "true") is has_it
+
+
+@pytest.mark.parametrize(("version", "has_it"), [("4.0.5", True), ("4.1.0", False)])
+def test_files_of_the_checkpoint_need_no_program_where_the_class_is_known(
+    version: str, has_it: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyspark.__version__", version)
+    assert ("spark.sql.streaming.checkpointFileManagerClass" in spark_properties(settings(), [])) is has_it
