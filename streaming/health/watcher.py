@@ -27,9 +27,9 @@ from streaming.health.view import Known, oldest_wait, status_view
 from streaming.listener import Listener
 from streaming.log_context import about_version, version_failed
 from streaming.logs import error_facts
-from streaming.metrics import catalogue
 from streaming.metrics.build import Build, this_build
 from streaming.metrics.connect_watch import ConnectorView, ConnectWatch
+from streaming.metrics.declared import fabric
 from streaming.metrics.exposition import Exposition
 from streaming.metrics.kafka_watch import KafkaSource, KafkaWatch
 from streaming.metrics.lag import KafkaView, stream_waiting
@@ -155,7 +155,7 @@ class Watcher:
 
     def mirroring_failed(self, reason: str) -> None:
         """Count a question about mirroring that failed."""
-        self._tallies.add(catalogue.FABRIC_FAILURES, 1, reason)
+        self._tallies.add(fabric.FABRIC_FAILURES, 1, reason)
 
     def saw_connector(self, view: ConnectorView) -> None:
         """Take what Kafka Connect told of the connector."""

@@ -11,9 +11,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 
-from streaming.metrics import catalogue
 from streaming.metrics.build import Build
 from streaming.metrics.catalogue import METRICS
+from streaming.metrics.declared import process
 from streaming.metrics.metric import Kind, Metric
 from streaming.metrics.observed import Observed
 from streaming.metrics.sample import Sample
@@ -59,8 +59,8 @@ class Exposition(Collector):
         labels = frozenset(label for kind in over for label in _LABELS[kind])
         told = samples(observed, per_table=TABLES not in over, per_partition=PARTITIONS not in over)
         found = [*told, *self._counted(observed)]
-        found += [Sample(catalogue.AGGREGATED, kind in over, (kind,)) for kind in (TABLES, PARTITIONS)]
-        found.append(Sample(catalogue.BUILD_INFO, 1, astuple(self._build)))
+        found += [Sample(process.AGGREGATED, kind in over, (kind,)) for kind in (TABLES, PARTITIONS)]
+        found.append(Sample(process.BUILD_INFO, 1, astuple(self._build)))
         by_metric: dict[Metric, list[Sample]] = {}
         for sample in combined(found, labels) if labels else found:
             by_metric.setdefault(sample.metric, []).append(sample)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from connectors.fabric.status import mirror_state, table_state
-from streaming.metrics import catalogue
+from streaming.metrics.declared import fabric
 from streaming.metrics.sample import Sample
 from streaming.mirroring.trouble import Fault
 from streaming.mirroring.view import MirroredTable, MirroringView
@@ -16,13 +16,13 @@ OTHER_STATE = "unknown"
 
 def of_mirroring(view: MirroringView) -> Iterator[Sample]:
     """The mirrored database as a whole; what is not known has no sample, but that it was never seen has."""
-    yield Sample(catalogue.FABRIC_SEEN, view.seen_ms / 1000)
+    yield Sample(fabric.FABRIC_SEEN, view.seen_ms / 1000)
     if view.database is not None:
         state = mirror_state(view.database.state)
-        yield Sample(catalogue.MIRRORING_STATE, 1, (OTHER_STATE if state is None else state.lower(),))
+        yield Sample(fabric.MIRRORING_STATE, 1, (OTHER_STATE if state is None else state.lower(),))
     if view.faults is not None:
         for fault in Fault:
-            yield Sample(catalogue.MIRRORING_TROUBLE, fault in view.faults, (fault.value,))
+            yield Sample(fabric.MIRRORING_TROUBLE, fault in view.faults, (fault.value,))
 
 
 def of_mirrored_table(name: str, table: MirroredTable) -> Iterator[Sample]:
@@ -30,7 +30,7 @@ def of_mirrored_table(name: str, table: MirroredTable) -> Iterator[Sample]:
     if table.told is not None:
         state = table_state(table.told.state)
         label = OTHER_STATE if state is None else state.lower()
-        yield Sample(catalogue.TABLE_MIRRORING_STATE, 1, (name, label))
-        yield Sample(catalogue.TABLE_MIRRORING_ERROR, table.told.error is not None, (name,))
+        yield Sample(fabric.TABLE_MIRRORING_STATE, 1, (name, label))
+        yield Sample(fabric.TABLE_MIRRORING_ERROR, table.told.error is not None, (name,))
     if table.progress is not None:
-        yield Sample(catalogue.TABLE_BLOCKED, table.blocked, (name,))
+        yield Sample(fabric.TABLE_BLOCKED, table.blocked, (name,))

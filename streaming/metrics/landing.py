@@ -20,8 +20,8 @@ from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked
 from streaming.driver.batch import BatchReport
 from streaming.driver.publishing import ZONE_REASON
 from streaming.driver.stages import Stage
-from streaming.metrics import catalogue
 from streaming.metrics.catalogue import METRICS
+from streaming.metrics.declared import durations, files, process, records, tables
 from streaming.metrics.metric import Kind, Metric
 from streaming.metrics.mirrored import PublishTimes
 from streaming.metrics.tallies import Tallies
@@ -80,7 +80,7 @@ class LandingFeed:
                 self._count_stop(parked[name])
             for _, old, _ in renamed - self._renamed:
                 kind = COLUMN_RENAMED if old else TABLE_RENAMED
-                self._tallies.add(catalogue.SCHEMA_CHANGES, 1, kind, FOLLOWED)
+                self._tallies.add(tables.SCHEMA_CHANGES, 1, kind, FOLLOWED)
         self._parked, self._renamed = frozenset(parked), renamed
 
     def on_batch(self, report: BatchReport, state: LedgerState | None) -> None:
@@ -94,11 +94,11 @@ class LandingFeed:
         self._count_counters(report.figures.counters)
         if report.table or not report.carried:
             return
-        self._histograms[catalogue.BATCH_SECONDS].observe(report.seconds)
+        self._histograms[durations.BATCH_SECONDS].observe(report.seconds)
         for stage, seconds in report.figures.stages.items():
             self.on_stage(stage, seconds)
         for step, seconds in report.figures.steps.items():
-            self._histograms[catalogue.STEP_SECONDS].labels(step).observe(seconds)
+            self._histograms[durations.STEP_SECONDS].labels(step).observe(seconds)
         self._count_partitions(report, now_ms)
         if state is not None:
             self._note_source_lag(report, state, now_ms)
@@ -113,67 +113,67 @@ class LandingFeed:
 
     def on_stage(self, stage: Stage, seconds: float) -> None:
         """Count the time of one stage."""
-        self._histograms[catalogue.STAGE_SECONDS].labels(stage.value).observe(seconds)
+        self._histograms[durations.STAGE_SECONDS].labels(stage.value).observe(seconds)
 
     def on_storage(self, storage: str, method: str, seconds: float) -> None:
         """Count the time of one call to a storage; safe from several threads."""
-        self._histograms[catalogue.STORAGE_SECONDS].labels(storage, method).observe(seconds)
+        self._histograms[durations.STORAGE_SECONDS].labels(storage, method).observe(seconds)
 
     def on_failure(self, error: BridgeError) -> None:
         """Count a failure that is met with another attempt."""
-        self._tallies.add(catalogue.RETRIED_FAILURES, 1, type(error).__name__)
+        self._tallies.add(process.RETRIED_FAILURES, 1, type(error).__name__)
         self.on_error(error)
 
     def on_error(self, error: BridgeError) -> None:
         """Count the error that ended an attempt, if it is a conflict about the ledger."""
         if isinstance(error, _CONFLICTS):
-            self._tallies.add(catalogue.LEDGER_CONFLICTS, 1, _code(error))
+            self._tallies.add(process.LEDGER_CONFLICTS, 1, _code(error))
 
     def _count_file(self, table: str, file: LandedFile, now_ms: int) -> None:
         for marker, count in file.rows.items():
-            self._tallies.add(catalogue.ROWS_LANDED, count, table, marker or UNMARKED)
-        self._tallies.add(catalogue.FILES_LANDED, 1, table)
-        self._tallies.add(catalogue.BYTES_LANDED, file.bytes, table)
-        self._histograms[catalogue.FILE_ROWS].observe(sum(file.rows.values()))
-        self._histograms[catalogue.FILE_BYTES].observe(file.bytes)
+            self._tallies.add(files.ROWS_LANDED, count, table, marker or UNMARKED)
+        self._tallies.add(files.FILES_LANDED, 1, table)
+        self._tallies.add(files.BYTES_LANDED, file.bytes, table)
+        self._histograms[files.FILE_ROWS].observe(sum(file.rows.values()))
+        self._histograms[files.FILE_BYTES].observe(file.bytes)
         self.times.add(table, file.sequence, now_ms)
 
     def _count_stop(self, stop: Parked) -> None:
-        self._tallies.add(catalogue.PARKS, 1, stop.reason)
+        self._tallies.add(tables.PARKS, 1, stop.reason)
         if stop.reason.startswith(ZONE_REASON):
-            self._tallies.add(catalogue.LEDGER_CONFLICTS, 1, stop.reason.removeprefix(ZONE_REASON))
+            self._tallies.add(process.LEDGER_CONFLICTS, 1, stop.reason.removeprefix(ZONE_REASON))
         if stop.reason in CHANGES_THAT_PARK:
-            self._tallies.add(catalogue.SCHEMA_CHANGES, 1, stop.reason, PARKED)
+            self._tallies.add(tables.SCHEMA_CHANGES, 1, stop.reason, PARKED)
 
     def _count_counters(self, counters: Mapping[str, int]) -> None:
         for name, count in counters.items():
             kind, _, rest = name.partition(".")
             match kind:
                 case "skipped":
-                    self._tallies.add(catalogue.RECORDS_SKIPPED, count, rest)
+                    self._tallies.add(records.RECORDS_SKIPPED, count, rest)
                 case "dead_letters":
-                    self._tallies.add(catalogue.DEAD_LETTERS, count, rest)
+                    self._tallies.add(records.DEAD_LETTERS, count, rest)
                     if rest not in LEFT_OUT_LATE:
-                        self._tallies.add(catalogue.DECODE_FAILURES, count, rest)
+                        self._tallies.add(records.DECODE_FAILURES, count, rest)
                 case "unavailable":
-                    self._tallies.add(catalogue.UNAVAILABLE_VALUES, count, rest)
+                    self._tallies.add(records.UNAVAILABLE_VALUES, count, rest)
                 case "schema_changes":
-                    self._tallies.add(catalogue.SCHEMA_CHANGES, count, rest, FOLLOWED)
+                    self._tallies.add(tables.SCHEMA_CHANGES, count, rest, FOLLOWED)
                 case "position_resets":
-                    self._tallies.add(catalogue.POSITION_RESETS, count)
+                    self._tallies.add(records.POSITION_RESETS, count)
                 case _:
                     pass
 
     def _count_partitions(self, report: BatchReport, now_ms: int) -> None:
         oldest = 0
         for partition in report.figures.partitions:
-            self._tallies.add(catalogue.RECORDS_READ, partition.records, partition.topic)
+            self._tallies.add(records.RECORDS_READ, partition.records, partition.topic)
             for op, count in partition.ops.items():
-                self._tallies.add(catalogue.EVENTS_CONSUMED, count, partition.topic, op)
+                self._tallies.add(records.EVENTS_CONSUMED, count, partition.topic, op)
             if partition.oldest_ms:
                 oldest = min(oldest or partition.oldest_ms, partition.oldest_ms)
         if oldest:
-            self._histograms[catalogue.RECORD_TO_FILE_SECONDS].observe(max(0, now_ms - oldest) / 1000)
+            self._histograms[durations.RECORD_TO_FILE_SECONDS].observe(max(0, now_ms - oldest) / 1000)
 
     def _note_source_lag(self, report: BatchReport, state: LedgerState, now_ms: int) -> None:
         newest = {(each.topic, each.partition): each.newest_ms for each in report.figures.partitions}

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
-from streaming.metrics import catalogue
 from streaming.metrics.connect_watch import ConnectorTrouble
+from streaming.metrics.declared import durations, files, lag, process, source, tables
 from streaming.metrics.fabric_samples import of_mirrored_table, of_mirroring
 from streaming.metrics.lag import (
     KafkaView,
@@ -44,12 +44,12 @@ def samples(observed: Observed, *, per_table: bool, per_partition: bool) -> Iter
     if observed.state is None:
         return
     state = observed.state
-    yield Sample(catalogue.LEDGER_VERSION, state.version)
-    yield Sample(catalogue.LEDGER_EPOCH, state.epoch)
-    yield Sample(catalogue.PENDING_FILES, len(state.pending))
+    yield Sample(process.LEDGER_VERSION, state.version)
+    yield Sample(process.LEDGER_EPOCH, state.epoch)
+    yield Sample(files.PENDING_FILES, len(state.pending))
     statuses = Counter(table.status for table in state.tables.values())
     for status in TableStatus:
-        yield Sample(catalogue.TABLES, statuses[status], (status.value,))
+        yield Sample(tables.TABLES, statuses[status], (status.value,))
     for name, table in state.tables.items():
         yield from _table(name, table, state, observed, per_table=per_table)
         if observed.mirroring is not None and name in observed.mirroring.tables:
@@ -79,28 +79,28 @@ def _one(metric: Metric, values: list[float]) -> float:
 
 
 def _process(observed: Observed) -> Iterator[Sample]:
-    yield Sample(catalogue.START_TIME, observed.started_ms / 1000)
-    yield Sample(catalogue.BATCH_IN_HAND_SECONDS, observed.batch_seconds)
-    yield Sample(catalogue.LIVE, observed.live)
-    yield Sample(catalogue.READY, observed.ready)
+    yield Sample(process.START_TIME, observed.started_ms / 1000)
+    yield Sample(durations.BATCH_IN_HAND_SECONDS, observed.batch_seconds)
+    yield Sample(process.LIVE, observed.live)
+    yield Sample(process.READY, observed.ready)
     if observed.last_success_ms:
-        yield Sample(catalogue.LAST_SUCCESS, observed.last_success_ms / 1000)
+        yield Sample(process.LAST_SUCCESS, observed.last_success_ms / 1000)
     if observed.kafka is not None:
-        yield Sample(catalogue.KAFKA_SEEN, observed.kafka.at_ms / 1000)
+        yield Sample(lag.KAFKA_SEEN, observed.kafka.at_ms / 1000)
     yield from _source(observed)
 
 
 def _source(observed: Observed) -> Iterator[Sample]:
     if observed.kafka is not None:
-        yield Sample(catalogue.SOURCE_HEARTBEATS, observed.kafka.beats)
+        yield Sample(source.SOURCE_HEARTBEATS, observed.kafka.beats)
         silence = observed.kafka.silence_seconds
         if silence is not None:
-            yield Sample(catalogue.SOURCE_SILENCE_SECONDS, silence)
+            yield Sample(source.SOURCE_SILENCE_SECONDS, silence)
     if observed.connector is not None:
-        yield Sample(catalogue.CONNECT_SEEN, observed.connector.at_ms / 1000)
+        yield Sample(source.CONNECT_SEEN, observed.connector.at_ms / 1000)
         if observed.connector.at_ms:
             for cause in ConnectorTrouble:
-                yield Sample(catalogue.CONNECTOR_TROUBLE, cause in observed.connector.troubles, (cause.value,))
+                yield Sample(source.CONNECTOR_TROUBLE, cause in observed.connector.troubles, (cause.value,))
 
 
 def _table(
@@ -108,22 +108,22 @@ def _table(
 ) -> Iterator[Sample]:
     with_lag = per_table or table.parked is None
     published = published_number(name, table, state)
-    yield Sample(catalogue.TABLE_STATE, 1, (name, table.status.value))
+    yield Sample(tables.TABLE_STATE, 1, (name, table.status.value))
     if table.parked is not None and table.status is TableStatus.PARKED:
-        yield Sample(catalogue.TABLE_PARKED, 1, (name, table.parked.reason))
-    yield Sample(catalogue.LAST_PUBLISHED, published, (name,))
-    yield Sample(catalogue.LATE_EVENTS, table.late, (name,))
+        yield Sample(tables.TABLE_PARKED, 1, (name, table.parked.reason))
+    yield Sample(lag.LAST_PUBLISHED, published, (name,))
+    yield Sample(tables.LATE_EVENTS, table.late, (name,))
     if with_lag and name in observed.source_seconds:
-        yield Sample(catalogue.LAG_SECONDS, observed.source_seconds[name], (name, SOURCE_TO_KAFKA))
+        yield Sample(lag.LAG_SECONDS, observed.source_seconds[name], (name, SOURCE_TO_KAFKA))
     if observed.kafka is not None:
         yield from _table_in_kafka(name, table, state, observed.kafka, observed.now_ms, per_table=per_table)
     mirrored = observed.mirrored.get(name)
     if mirrored is not None:
-        yield Sample(catalogue.LAST_MIRRORED, mirrored.number, (name,))
-        yield Sample(catalogue.UNMIRRORED_FILES, max(0, published - mirrored.number), (name,))
+        yield Sample(lag.LAST_MIRRORED, mirrored.number, (name,))
+        yield Sample(lag.UNMIRRORED_FILES, max(0, published - mirrored.number), (name,))
         if with_lag:
             seconds = unmirrored_seconds(published, observed.publish_times(name), mirrored, observed.now_ms)
-            yield Sample(catalogue.LAG_SECONDS, seconds, (name, FILE_TO_MIRRORED))
+            yield Sample(lag.LAG_SECONDS, seconds, (name, FILE_TO_MIRRORED))
 
 
 def _table_in_kafka(
@@ -132,28 +132,28 @@ def _table_in_kafka(
     waiting = table_waiting(table, state, kafka)
     if not waiting:
         return
-    yield Sample(catalogue.TABLE_OFFSETS_BEHIND, sum(one.behind for one in waiting), (name,))
+    yield Sample(lag.TABLE_OFFSETS_BEHIND, sum(one.behind for one in waiting), (name,))
     seconds = waited_seconds(waiting, kafka, now_ms)
     if seconds is not None and (per_table or table.parked is None):
-        yield Sample(catalogue.LAG_SECONDS, seconds, (name, KAFKA_TO_FILE))
+        yield Sample(lag.LAG_SECONDS, seconds, (name, KAFKA_TO_FILE))
     if table.parked is not None and (per_table or table.parked.reason not in LEFT_OUT_ON_PURPOSE):
         rooms = [headroom_seconds(one, kafka, now_ms) for one in waiting]
         known = [room for room in rooms if room is not None]
         if known:
-            yield Sample(catalogue.TABLE_RETENTION_HEADROOM_SECONDS, min(known), (name,))
+            yield Sample(lag.TABLE_RETENTION_HEADROOM_SECONDS, min(known), (name,))
 
 
 def _partitions(state: LedgerState, kafka: KafkaView, now_ms: int, *, all_of_them: bool) -> Iterator[Sample]:
     for one in stream_waiting(state, kafka):
         labels = (one.topic, str(one.partition))
         headroom = one.landed - one.earliest
-        yield Sample(catalogue.OFFSETS_BEHIND, one.behind, labels)
+        yield Sample(lag.OFFSETS_BEHIND, one.behind, labels)
         # Kafka's oldest record cannot come past what has not landed before it has passed as much as waits there.
         if all_of_them or one.behind > headroom:
-            yield Sample(catalogue.RETENTION_HEADROOM_OFFSETS, headroom, labels)
+            yield Sample(lag.RETENTION_HEADROOM_OFFSETS, headroom, labels)
         seconds = headroom_seconds(one, kafka, now_ms)
         if seconds is not None and (all_of_them or one.behind):
-            yield Sample(catalogue.RETENTION_HEADROOM_SECONDS, seconds, labels)
+            yield Sample(lag.RETENTION_HEADROOM_SECONDS, seconds, labels)
 
 
 def published_number(name: str, table: TableState, state: LedgerState) -> int:

@@ -21,7 +21,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from connectors.kafka.jars import JarSet, resolve_jars
-from streaming.metrics import catalogue
+from streaming.metrics.declared import durations
 from tests.bench.contender import Place, settings
 from tests.bench.landed import inspect
 from tests.bench.profile_budget import Profile
@@ -94,8 +94,8 @@ def profiled(topic_set: TopicSet, place: Place, *, native: bool = False) -> Take
             kernel=kernel.by_kind(),
             samples={kind: samples_by_part(each, kind) for kind, each in stacks.items()},
             sampled={kind: sum(each.values()) * each_stands_for[kind] for kind, each in stacks.items()},
-            stages=histogram(metrics.text, catalogue.STAGE_SECONDS.name, "stage"),
-            steps=histogram(metrics.text, catalogue.STEP_SECONDS.name, "step"),
+            stages=histogram(metrics.text, durations.STAGE_SECONDS.name, "stage"),
+            steps=histogram(metrics.text, durations.STEP_SECONDS.name, "step"),
         ),
         stacks,
     )

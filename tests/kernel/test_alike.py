@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import chain
-from types import SimpleNamespace
 from typing import Any
 
 import hypothesis.strategies as st
@@ -12,20 +11,17 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from connectors.debezium import semantics
 from connectors.debezium.bodies import Bodies
 from connectors.debezium.json_flattened import FlattenedLayout
-from connectors.debezium.json_kernel import keys, scan
-from connectors.debezium.json_kernel.keys import KeyCheck
-from connectors.debezium.json_kernel.layouts import FlatReader
-from connectors.debezium.json_kernel.native import Kernel
+from connectors.debezium.json_kernel import scan
 from connectors.debezium.json_layout import EnvelopeLayout
 from connectors.debezium.json_reading import Reading
-from connectors.debezium.key_members import ExactMembers, json_key_columns
+from connectors.debezium.key_members import ExactMembers
 from connectors.debezium.origin import Origin, RecordForm
 from connectors.debezium.schema import ConnectType, Field, SourceTable
 from connectors.debezium.source_block import name_fields, position_members
 from tests.kernel import json_texts
+from tests.kernel.written_records import RECORDS, envelope, every_value
 from tests.support.json_kernel import built
 
 KERNEL = built()
@@ -141,57 +137,6 @@ def test_keys_that_the_kernel_knows_are_known_to_msgspec(drawn: st.DataObject) -
     assert ExactMembers(names, KERNEL).have_all(some) == ExactMembers(names, None).have_all(some)
 
 
-@pytest.mark.parametrize(
-    ("key", "usual"),
-    [
-        (b'{"id":1,"name":"a"}', True),
-        (b'{"name":{"a":[1]},"id":null}', True),
-        (b'{"id":1}', False),
-        (b'{"id":1,"name":"a","more":1}', False),
-        (b'{"id":1,"id":2,"name":"a"}', False),
-        (b'{"id":1,"name":"a"', False),
-    ],
-)
-def test_a_key_check_wants_all_members_and_no_other(key: bytes, usual: bool) -> None:
-    check = KeyCheck.of(KERNEL, ("id", "name"), closed=True)
-    assert check is not None
-    assert check.holds(Bodies.of_texts([b'{"id":1,"name":"a"}', key])) is usual
-
-
-@pytest.mark.parametrize(("key", "usual"), [(b"{}", True), (b" { } ", True), (b'{"id":1}', False), (b"[]", False)])
-def test_a_key_check_of_no_members_wants_none(key: bytes, usual: bool) -> None:
-    exact, some = (KeyCheck.of(KERNEL, (), closed=closed) for closed in (True, False))
-    assert exact is not None
-    assert some is not None
-    assert exact.holds(Bodies.of_texts([key])) is usual
-    assert some.holds(Bodies.of_texts([key])) is key.strip().startswith(b"{")
-
-
-def test_keys_are_looked_at_part_by_part_up_to_the_first_that_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scan, "_CELLS", 4)
-    looked: list[int] = []
-
-    def counted(program: scan.Program, part: Bodies) -> scan.Scan:
-        looked.append(len(part))
-        return scan.Scan(program, part)
-
-    monkeypatch.setattr(keys, "Scan", counted)
-    check = KeyCheck.of(KERNEL, ("id", "name"), closed=True)
-    assert check is not None
-    usual = b'{"id":1,"name":"a"}'
-    assert check.holds(Bodies.of_texts([usual] * 5))
-    assert not check.holds(Bodies.of_texts([usual, usual, usual, b'{"id":1}', usual, usual]))
-    assert looked == [2, 2, 1, 2, 2]
-
-
-def test_keys_of_very_many_members_are_left_to_msgspec() -> None:
-    names = tuple(f"c{number}" for number in range(257))
-    assert KeyCheck.of(KERNEL, names[:256], closed=True) is not None
-    assert KeyCheck.of(KERNEL, names, closed=True) is None
-    key = b"{" + b",".join(f'"{name}":1'.encode() for name in names) + b"}"
-    assert ExactMembers(names, KERNEL).have_all(Bodies.of_texts([key]))
-
-
 @pytest.mark.parametrize(("kind", "semantic", "parameters"), json_texts.FIELDS)
 @pytest.mark.parametrize("optional", [True, False])
 def test_every_value_in_a_column_of_every_type(
@@ -229,68 +174,6 @@ def test_every_value_in_members_that_nobody_wants() -> None:
         both(flat, slow_flat, [row])
 
 
-def every_value() -> list[bytes]:
-    """All values that are written down by hand."""
-    lists = (
-        *(json_texts.INTEGERS, json_texts.NUMBERS, json_texts.NO_NUMBERS, json_texts.WORDS, json_texts.TEXTS),
-        *(json_texts.BASE64, json_texts.CONTAINERS),
-    )
-    wrong = [b'"' + front + bad + b'"' for bad in json_texts.NO_UTF8 for front in (b"", b"1234567")]
-    return [text.encode() for texts in lists for text in texts] + wrong
-
-
-def envelope(after: bytes, op: bytes = b'"c"') -> bytes:
-    source = b'{"connector":"postgresql","db":"shop","schema":"public","table":"orders","lsn":7}'
-    return b'{"before":null,"after":' + after + b',"source":' + source + b',"op":' + op + b"}"
-
-
-RECORDS = (
-    *(b"", b" ", b"{}", b"[]", b"null", b"1", b"{", b"\xef\xbb\xbf{}", b'{"op":"c"}'),
-    envelope(b'{"id":1,"name":"a"}'),
-    envelope(b'{"id":1,"name":"a"}') + b" \n",
-    envelope(b'{"id":1,"name":"a"}') + b"x",
-    envelope(b'{"id":1,"name":"a"}')[:-1] + b',"after":{"id":2}}',
-    envelope(b'{"id":1,"name":"a"}')[:-1] + b',"after":{"name":"b"}}',
-    envelope(b'{"id":1,"name":"a"}')[:-1] + b',"source":{}}',
-    envelope(b'{"id":1,"name":"a"}')[:-1] + b',"op":"d"}',
-    envelope(b'{"id":1,"name":"a"}')[:-1] + b',"before":{"id":null,"name":1}}',
-    envelope(b'{"id":1,"name":"a"}')[:-1] + b',"before":7}',
-    envelope(b'{"id":1,"name":"a"}')[:-1] + b',"transaction":{"id":"1","order":[{}]}}',
-    envelope(b'{"id":1,"name":"a","name":"b"}'),
-    envelope(b'{"name":"a","id":1}'),
-    envelope(b'{"i\\u0064":1,"name":"a"}'),
-    envelope(b'{"id":1,"n\\u0061me":"a"}'),
-    envelope(b'{"id":1,"na\xffme":"a"}'),
-    envelope(b'{"name":"a"}'),
-    envelope(b'{"id":null}'),
-    *(
-        envelope(after)
-        for after in (b"null", b"{}", b"[]", b"1", b'"a"', b"true", b'{"id":1,}', b'{"id" 1}', b'{"id":}')
-    ),
-    *(envelope(b'{"id":1}', op) for op in (b'"cc"', b'""', b"null", b"1", b'"\xc3\xa9"', b'"\\u0063"', b"[0]")),
-    *(
-        envelope(b'{"id":1}').replace(right, wrong)
-        for right, wrong in (
-            (b'"orders"', b'"orderz"'),
-            (b'"orders"', b'"order"'),
-            (b'"orders"', b'"orders2"'),
-            (b'"orders"', b'"\\u006frders"'),
-            (b'"orders"', b"null"),
-            (b',"table":"orders"', b""),
-            (b'"lsn":7', b'"lsn":"7"'),
-            (b'"lsn":7', b'"lsn":7.0'),
-            (b'"lsn":7', b'"lsn":18446744073709551615'),
-            (b'"lsn":7', b'"lsn":7,"snapshot":true'),
-            (b'"lsn":7', b'"lsn":7,"snapshot":1'),
-            (b'"lsn":7', b'"lsn":7,"sequence":"[\\"1\\",\\"2\\"]"'),
-            (b'"lsn":7}', b'"lsn":7]'),
-        )
-    ),
-    envelope(b'{"id":1}').replace(b'"source"', b'"other"'),
-    *(b'{"op":"c","after":{"id":1},"source":' + source + b"}" for source in (b"null", b"[]", b"{}", b'"x"', b"7")),
-)
-
-
 def test_every_record_that_is_written_down() -> None:
     fields = (Field("id", ConnectType.INT32, optional=False), Field("name", ConnectType.STRING))
     origin = Origin(RecordForm.ENVELOPE, "postgresql", TABLE)
@@ -310,95 +193,3 @@ def test_many_records_are_read_part_by_part(monkeypatch: pytest.MonkeyPatch) -> 
     odd = {3: b'{"id":true}', 8: b'{"id":1.0}', 9: b'{"id":4294967296}', 13: b"7"}
     both(quick, slow, [envelope(odd.get(n, b'{"id":%d,"name":"%d"}' % (n, n))) for n in range(20)])
     both(quick, slow, [])
-
-
-@pytest.mark.parametrize(
-    ("kind", "semantic", "parameters", "value"),
-    [
-        (ConnectType.INT32, None, {}, b"-2147483648"),
-        (ConnectType.INT64, None, {}, b"1790000000000000000"),
-        (ConnectType.INT64, None, {}, b"9223372036854775807"),
-        (ConnectType.INT64, None, {}, b"-9223372036854775808"),
-        (ConnectType.BOOLEAN, None, {}, b"true"),
-        (ConnectType.FLOAT64, None, {}, b"0.30000000000000004"),
-        (ConnectType.FLOAT32, None, {}, b"1.5"),
-        (ConnectType.STRING, None, {}, '"größe \\"\\ud83d\\ude00\\" 日本語"'.encode()),
-        (ConnectType.BYTES, None, {}, b'"AQID/w=="'),
-        (ConnectType.STRUCT, semantics.VARIABLE_SCALE_DECIMAL, {}, b'{"scale":2,"value":"AQ=="}'),
-        (ConnectType.ARRAY, None, {}, b'["a",null]'),
-    ],
-)
-def test_usual_values_need_no_msgspec(
-    kind: ConnectType, semantic: str | None, parameters: dict[str, str], value: bytes
-) -> None:
-    children = (Field("element", ConnectType.STRING),) if kind is ConnectType.ARRAY else ()
-    field = Field("v", kind, semantic=semantic, parameters=tuple(parameters.items()), children=children)
-    layout = EnvelopeLayout(Origin(RecordForm.ENVELOPE, "postgresql", TABLE), (field,), frozenset(), kernel=KERNEL)
-    spaced = envelope(b' { "other" : [ {} ] , "v" : ' + value + b" } ")
-    texts = Bodies.of_texts([envelope(b'{"v":' + value + b"}"), spaced, envelope(b'{"v":null}'), envelope(b"null")])
-    assert layout._reader is not None
-    assert layout._reader.read(texts)[1].tolist() == []
-
-
-def test_decimals_as_numbers_need_no_msgspec() -> None:
-    field = Field("v", ConnectType.BYTES, semantic=semantics.DECIMAL, parameters=(("scale", "2"),))
-    origin = Origin(RecordForm.ENVELOPE, "postgresql", TABLE)
-    layout = EnvelopeLayout(origin, (field,), frozenset(), numeric_decimals=True, kernel=KERNEL)
-    assert layout._reader is not None
-    texts = [envelope(b'{"v":' + value + b"}") for value in (b"12.34", b"-7", b'"AQ=="', b"null")]
-    assert layout._reader.read(Bodies.of_texts(texts))[1].tolist() == []
-
-
-def test_documents_need_no_msgspec() -> None:
-    origin = Origin(RecordForm.ENVELOPE, "mongodb", SourceTable("shop", "", "orders"))
-    layout = EnvelopeLayout(origin, (), frozenset(), documents=True, kernel=KERNEL)
-    assert layout._reader is not None
-    source = b'{"connector":"mongodb","db":"shop","collection":"orders","ord":1}'
-    documents = (b'"{\\"_id\\": 1}"', b"null", b'"{}"')
-    texts = [b'{"before":null,"after":' + text + b',"source":' + source + b',"op":"c"}' for text in documents]
-    found, left = layout._reader.read(Bodies.of_texts(texts))
-    assert left.tolist() == []
-    assert found.values["after"] == ['{"_id": 1}', None, "{}"]
-
-
-def test_flattened_rows_need_no_msgspec() -> None:
-    fields = (Field("id", ConnectType.INT64, optional=False), Field("name", ConnectType.STRING))
-    origin = Origin(RecordForm.FLATTENED, "postgresql", TABLE)
-    layout = FlattenedLayout(origin, fields, None, prefix="__", topic="shop.public.orders", kernel=KERNEL)
-    assert layout._reader is not None
-    texts = [
-        b'{"id":1,"name":"a","__op":"c","__lsn":7,"__deleted":"false"}',
-        b'{"id":2,"name":null,"__deleted":true,"other":[1]}',
-        b'{"id":3}',
-    ]
-    assert layout._reader.read(Bodies.of_texts(texts))[1].tolist() == []
-
-
-def test_the_values_of_keys_need_no_msgspec(monkeypatch: pytest.MonkeyPatch) -> None:
-    left: list[list[int]] = []
-    read = FlatReader.read
-
-    def noted(reader: FlatReader, bodies: Bodies) -> Any:
-        found = read(reader, bodies)
-        left.append(found[1].tolist())
-        return found
-
-    monkeypatch.setattr(FlatReader, "read", noted)
-    id_field = Field("id", ConnectType.INT64)
-    column = json_key_columns(KERNEL, [b'{"id":7,"tenant":1}', b'{"tenant":1}'], (id_field,))["id"]
-    assert column.values.to_pylist() == [7, None]
-    assert left == [[]]
-
-
-def test_what_the_kernel_points_to_lives_until_it_has_looked() -> None:
-    """Places that are not side by side are copied for the kernel, and such a copy has no other owner."""
-    texts = Bodies.of_texts([b'{"a":%d}' % number for number in range(10)])
-    every_second = Bodies(texts.content, texts.starts[::2], texts.ends[::2])
-    ours = KERNEL.lib.json_framed
-
-    def after_others(*arguments: Any) -> int:
-        # Takes what has been given back.
-        taken = [np.full(5, -1, dtype=np.int64) for _ in range(100)]
-        return int(ours(*arguments)) * bool(taken)
-
-    assert every_second.are_framed(b"{", b"}", Kernel(KERNEL.ffi, SimpleNamespace(json_framed=after_others)))

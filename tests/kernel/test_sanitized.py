@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.kernel.sanitizing import broken_records, build, run
-from tests.kernel.test_alike import envelope, every_value
+from tests.kernel.written_records import envelope, every_value
 
 
 @pytest.fixture(scope="module")

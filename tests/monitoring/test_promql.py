@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streaming.metrics import catalogue
+from streaming.metrics.declared import records
 from streaming.monitoring.promql import UnknownSeriesError, exposed, expression, grown, names_in
 
 
@@ -70,6 +70,6 @@ def test_a_histogram_is_exposed_in_parts() -> None:
 
 
 def test_growth_is_of_one_counter_by_one_label() -> None:
-    text = expression(grown(catalogue.DEAD_LETTERS, "reason"))
+    text = expression(grown(records.DEAD_LETTERS, "reason"))
     assert names_in(text) == {"bridge_dead_letters_total", "bridge_start_timestamp_seconds"}
     assert text.startswith("sum by (job, namespace, source, reason) (")

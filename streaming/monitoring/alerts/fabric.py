@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streaming.metrics import catalogue
+from streaming.metrics.declared import fabric
 from streaming.monitoring.alerts.naming import BRIDGE, DURATION, REASON, SOURCE, TABLE
 from streaming.monitoring.promql import grown
 from streaming.monitoring.rule import Alert, Severity
@@ -73,7 +73,7 @@ FABRIC: tuple[Alert, ...] = (
     Alert(
         "BridgeFabricFailing",
         Severity.WARNING,
-        grown(catalogue.FABRIC_FAILURES, "reason"),
+        grown(fabric.FABRIC_FAILURES, "reason"),
         # Questions can be ten minutes apart: few fail within the time that is counted, so it is how long they go on.
         "> 0",
         "30m",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streaming.metrics import catalogue
+from streaming.metrics.declared import process
 from streaming.monitoring.alerts.naming import BRIDGE, REASON, SOURCE
 from streaming.monitoring.promql import grown
 from streaming.monitoring.rule import Alert, Severity
@@ -11,7 +11,7 @@ LEDGER: tuple[Alert, ...] = (
     Alert(
         "BridgeLedgerConflict",
         Severity.CRITICAL,
-        grown(catalogue.LEDGER_CONFLICTS, "reason"),
+        grown(process.LEDGER_CONFLICTS, "reason"),
         "> 0",
         "0m",
         f"{BRIDGE} and its landing zone disagree ({REASON})",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streaming.metrics import catalogue
+from streaming.metrics.declared import process
 from streaming.monitoring.alerts.naming import BRIDGE, DURATION, REASON
 from streaming.monitoring.promql import grown
 from streaming.monitoring.rule import Alert, Severity
@@ -93,7 +93,7 @@ LIVENESS: tuple[Alert, ...] = (
     Alert(
         "BridgeRetrying",
         Severity.WARNING,
-        grown(catalogue.RETRIED_FAILURES, "reason"),
+        grown(process.RETRIED_FAILURES, "reason"),
         "> 3",
         "0m",
         f"{BRIDGE} tries again and again: {REASON}",

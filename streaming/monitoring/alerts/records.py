@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streaming.metrics import catalogue
+from streaming.metrics.declared import records
 from streaming.monitoring.alerts.naming import BRIDGE, REASON, SOURCE, TABLE
 from streaming.monitoring.promql import grown
 from streaming.monitoring.rule import Alert, Severity
@@ -11,7 +11,7 @@ RECORDS: tuple[Alert, ...] = (
     Alert(
         "BridgeDeadLetters",
         Severity.WARNING,
-        grown(catalogue.DEAD_LETTERS, "reason"),
+        grown(records.DEAD_LETTERS, "reason"),
         "> 0",
         "0m",
         f"{{{{ $value | humanize }}}} records of {SOURCE} went to the dead letters ({REASON})",
@@ -21,7 +21,7 @@ RECORDS: tuple[Alert, ...] = (
     Alert(
         "BridgeDecodeFailures",
         Severity.CRITICAL,
-        grown(catalogue.DECODE_FAILURES, "reason"),
+        grown(records.DECODE_FAILURES, "reason"),
         "> 100",
         "0m",
         f"{{{{ $value | humanize }}}} records of {SOURCE} cannot be decoded ({REASON})",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient, SchemaRegistryError
 
@@ -11,12 +9,6 @@ from connectors.kafka.embedded_registry import EmbeddedRegistry
 
 FIRST = '{"type":"record","name":"Order","fields":[]}'
 SECOND = '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}'
-
-
-@pytest.fixture
-def server() -> Iterator[EmbeddedRegistry]:
-    with EmbeddedRegistry() as running:
-        yield running
 
 
 @pytest.fixture(params=["", "/apis/ccompat/v7"])

@@ -11,8 +11,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 
-from streaming.metrics import catalogue
 from streaming.metrics.catalogue import CATALOGUE, METRICS
+from streaming.metrics.declared import files
 from streaming.metrics.docs import reference
 from streaming.metrics.exposition import Exposition
 from streaming.metrics.metric import Combine, Kind
@@ -80,7 +80,7 @@ class TestOneMoment:
 
     def test_a_streaming_table(self) -> None:
         tallies = Tallies()
-        tallies.add(catalogue.ROWS_LANDED, 7, "public.orders", "4")
+        tallies.add(files.ROWS_LANDED, 7, "public.orders", "4")
         now = observed(
             ledger(table(late=4), offsets={"orders": 90}, pending={"public.orders": file(sequence=3)}),
             kafka=kafka({"orders": (10, 100)}, {("orders", 90): NOON_MS - 30_000}),
@@ -137,8 +137,8 @@ class TestOneMoment:
 
     def test_series_of_a_table_that_the_ledger_does_not_know_any_more_are_gone(self) -> None:
         tallies = Tallies()
-        tallies.add(catalogue.FILES_LANDED, 1, "public.orders")
-        tallies.add(catalogue.FILES_LANDED, 1, "public.gone")
+        tallies.add(files.FILES_LANDED, 1, "public.orders")
+        tallies.add(files.FILES_LANDED, 1, "public.gone")
         answered = scraped(observed(ledger(table()), source_seconds={"public.gone": 1.0}), tallies)
         assert of_table("public.gone", answered.samples) == {}
         assert answered.value("bridge_files_landed_total", table="public.orders") == 1
@@ -153,7 +153,7 @@ class TestAggregate:
     def moment(self) -> tuple[Observed, Tallies]:
         tallies = Tallies()
         for name, count in (("orders", 7), ("users", 5)):
-            tallies.add(catalogue.ROWS_LANDED, count, f"public.{name}", "4")
+            tallies.add(files.ROWS_LANDED, count, f"public.{name}", "4")
         now = observed(
             ledger(table(), table("users"), table("carts", stop=parked(topic="carts")), offsets={"orders": 90}),
             kafka=kafka(

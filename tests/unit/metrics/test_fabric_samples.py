@@ -9,7 +9,7 @@ import pytest
 from connectors.fabric.errors import FabricDeniedError
 from connectors.fabric.status import MirroringError, MirroringStatus
 from connectors.landing_zone.ledger.state import LedgerState
-from streaming.metrics import catalogue
+from streaming.metrics.declared import fabric
 from streaming.metrics.tallies import Tallies
 from streaming.mirroring.look import look
 from streaming.mirroring.view import MirroringView
@@ -102,5 +102,5 @@ def test_one_series_stands_for_all_tables_where_there_are_many(tmp_path: Path) -
 
 def test_failures_are_counted_by_reason() -> None:
     tallies = Tallies()
-    tallies.add(catalogue.FABRIC_FAILURES, 1, "denied")
+    tallies.add(fabric.FABRIC_FAILURES, 1, "denied")
     assert scraped(observed(STATE), tallies).value("bridge_fabric_failures_total", reason="denied") == 1

@@ -23,8 +23,8 @@ from connectors.landing_zone.errors import (
 from connectors.landing_zone.ledger.state import Dropped, Relation, RenamedColumns
 from streaming.driver.batch import BatchReport
 from streaming.driver.stages import BatchFigures, Stage, Stages
-from streaming.metrics import catalogue
 from streaming.metrics.build import COMMIT_VARIABLE, UNKNOWN, commit_of, this_build
+from streaming.metrics.declared import durations, files, process, records, tables
 from streaming.metrics.landing import SOURCE_LAG_KEPT_MS, LandingFeed
 from streaming.metrics.metric import Metric
 from streaming.metrics.tallies import Labels, Tallies
@@ -60,34 +60,34 @@ class TestFeed:
         fed = Fed()
         fed.feed.on_batch(report(), None)
         fed.feed.on_batch(report(files={"public.orders": file(sequence=4, rows={"2": 1})}), None)
-        assert fed.counted(catalogue.ROWS_LANDED) == {
+        assert fed.counted(files.ROWS_LANDED) == {
             ("public.orders", "4"): 2,
             ("public.orders", "none"): 5,
             ("public.orders", "2"): 1,
         }
-        assert fed.counted(catalogue.FILES_LANDED) == {("public.orders",): 2}
-        assert fed.counted(catalogue.BYTES_LANDED) == {("public.orders",): 2_000}
-        assert fed.sum(catalogue.FILE_ROWS) == 8
-        assert fed.sum(catalogue.FILE_BYTES) == 2_000
-        assert fed.sum(catalogue.BATCH_SECONDS) == 1.0
+        assert fed.counted(files.FILES_LANDED) == {("public.orders",): 2}
+        assert fed.counted(files.BYTES_LANDED) == {("public.orders",): 2_000}
+        assert fed.sum(files.FILE_ROWS) == 8
+        assert fed.sum(files.FILE_BYTES) == 2_000
+        assert fed.sum(durations.BATCH_SECONDS) == 1.0
         assert fed.feed.times.of("public.orders") == {3: NOON_MS, 4: NOON_MS}
 
     def test_a_range_that_was_landed_already_is_a_success_and_nothing_else(self) -> None:
         fed = Fed()
         fed.feed.on_batch(BatchReport(version=None), None)
         assert fed.feed.last_success_ms == NOON_MS
-        assert fed.sum(catalogue.BATCH_SECONDS) == 0
+        assert fed.sum(durations.BATCH_SECONDS) == 0
 
     def test_a_catch_up_counts_files_but_is_no_batch_of_the_stream(self) -> None:
         fed = Fed()
         fed.feed.on_batch(report(table="public.orders"), None)
-        assert fed.counted(catalogue.FILES_LANDED) == {("public.orders",): 1}
-        assert fed.sum(catalogue.BATCH_SECONDS) == 0
+        assert fed.counted(files.FILES_LANDED) == {("public.orders",): 1}
+        assert fed.sum(durations.BATCH_SECONDS) == 0
 
     def test_what_the_sources_catalog_has_shown_is_no_batch_either(self) -> None:
         fed = Fed()
         fed.feed.on_batch(report(offsets=0, files={}), None)
-        assert fed.sum(catalogue.BATCH_SECONDS) == 0
+        assert fed.sum(durations.BATCH_SECONDS) == 0
 
     def test_counters_by_reason(self) -> None:
         fed = Fed()
@@ -101,12 +101,12 @@ class TestFeed:
             "position_resets": 1,
         }
         fed.feed.on_batch(report(figures=BatchFigures(counters=counters)), None)
-        assert fed.counted(catalogue.RECORDS_SKIPPED) == {("tombstone",): 3}
-        assert fed.counted(catalogue.DEAD_LETTERS) == {("not_json",): 2, ("unavailable_value",): 1}
-        assert fed.counted(catalogue.DECODE_FAILURES) == {("not_json",): 2}
-        assert fed.counted(catalogue.UNAVAILABLE_VALUES) == {("earlier_row",): 4}
-        assert fed.counted(catalogue.SCHEMA_CHANGES) == {("column_added", "followed"): 1}
-        assert fed.counted(catalogue.POSITION_RESETS) == {(): 1}
+        assert fed.counted(records.RECORDS_SKIPPED) == {("tombstone",): 3}
+        assert fed.counted(records.DEAD_LETTERS) == {("not_json",): 2, ("unavailable_value",): 1}
+        assert fed.counted(records.DECODE_FAILURES) == {("not_json",): 2}
+        assert fed.counted(records.UNAVAILABLE_VALUES) == {("earlier_row",): 4}
+        assert fed.counted(tables.SCHEMA_CHANGES) == {("column_added", "followed"): 1}
+        assert fed.counted(records.POSITION_RESETS) == {(): 1}
 
     def test_records_events_and_their_age(self) -> None:
         fed = Fed()
@@ -117,11 +117,11 @@ class TestFeed:
         state = ledger(table(source_ms=NOON_MS - 1_400))
         figures = BatchFigures({Stage.PLAN: 0.25}, {}, partitions, {"decode": 0.5})
         fed.feed.on_batch(report(figures=figures), state)
-        assert fed.counted(catalogue.RECORDS_READ) == {("orders",): 9, ("users",): 0}
-        assert fed.counted(catalogue.EVENTS_CONSUMED) == {("orders", "create"): 7}
-        assert fed.sum(catalogue.RECORD_TO_FILE_SECONDS) == 8
-        assert fed.sum(catalogue.STAGE_SECONDS, stage="plan") == 0.25
-        assert fed.sum(catalogue.STEP_SECONDS, step="decode") == 0.5
+        assert fed.counted(records.RECORDS_READ) == {("orders",): 9, ("users",): 0}
+        assert fed.counted(records.EVENTS_CONSUMED) == {("orders", "create"): 7}
+        assert fed.sum(durations.RECORD_TO_FILE_SECONDS) == 8
+        assert fed.sum(durations.STAGE_SECONDS, stage="plan") == 0.25
+        assert fed.sum(durations.STEP_SECONDS, step="decode") == 0.5
         assert fed.feed.source_seconds() == {"public.orders": 0.4}
 
     def test_the_lag_at_the_source_is_told_of_tables_that_have_landed_a_moment_ago(self) -> None:
@@ -152,13 +152,13 @@ class TestFeed:
         )
         fed.feed.on_state(ledger(table("users")))
         fed.feed.on_state(before)
-        assert fed.counted(catalogue.PARKS) == {
+        assert fed.counted(tables.PARKS) == {
             ("zone:sequence_conflict",): 1,
             ("type_changed",): 1,
             ("truncate",): 1,
         }
-        assert fed.counted(catalogue.LEDGER_CONFLICTS) == {("sequence_conflict",): 1}
-        assert fed.counted(catalogue.SCHEMA_CHANGES) == {("type_changed", "parked"): 1}
+        assert fed.counted(process.LEDGER_CONFLICTS) == {("sequence_conflict",): 1}
+        assert fed.counted(tables.SCHEMA_CHANGES) == {("type_changed", "parked"): 1}
 
     def test_renamed_tables_and_columns_are_counted_once_whoever_has_told(self) -> None:
         fed = Fed()
@@ -173,7 +173,7 @@ class TestFeed:
         )
         for state in (before, after, after):
             fed.feed.on_state(state)
-        assert fed.counted(catalogue.SCHEMA_CHANGES) == {
+        assert fed.counted(tables.SCHEMA_CHANGES) == {
             ("table_renamed", "followed"): 2,
             ("column_renamed", "followed"): 2,
         }
@@ -182,8 +182,8 @@ class TestFeed:
         fed = Fed()
         fed.feed.on_failure(Transient("no answer", remedy="wait"))
         fed.feed.on_error(FencedError("another driver", remedy="leave it"))
-        assert fed.counted(catalogue.RETRIED_FAILURES) == {("Transient",): 1}
-        assert fed.counted(catalogue.LEDGER_CONFLICTS) == {("fenced",): 1}
+        assert fed.counted(process.RETRIED_FAILURES) == {("Transient",): 1}
+        assert fed.counted(process.LEDGER_CONFLICTS) == {("fenced",): 1}
 
     @pytest.mark.parametrize(
         ("kind", "reason"),
@@ -199,7 +199,7 @@ class TestFeed:
     def test_every_disagreement_of_ledger_and_zone_is_a_conflict(self, kind: type[BridgeError], reason: str) -> None:
         fed = Fed()
         fed.feed.on_error(kind("they disagree", remedy="look"))
-        assert fed.counted(catalogue.LEDGER_CONFLICTS) == {(reason,): 1}
+        assert fed.counted(process.LEDGER_CONFLICTS) == {(reason,): 1}
 
 
 class TestStages:
