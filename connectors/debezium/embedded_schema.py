@@ -18,6 +18,8 @@ from connectors.debezium.record_schema import RecordSchema
 from connectors.json_errors import DECODE_ERRORS
 
 _OPENING = re.compile(rb'\{"([^"\\]+)":')
+_SCHEMA_FIRST = re.compile(rb'[ \t\n\r]*\{[ \t\n\r]*"schema"[ \t\n\r]*:[ \t\n\r]*')
+_PAYLOAD_NEXT = re.compile(rb'[ \t\n\r]*,[ \t\n\r]*"payload"[ \t\n\r]*:[ \t\n\r]*')
 _WRAPPING = (b"schema", b"payload")
 _KEPT_PER_TOPIC = 64
 _KEPT_TEXTS = 2048
@@ -93,10 +95,16 @@ class EmbeddedSchemas:
         if not text.startswith(b"{"):
             return None, body
         schema = self._parsed(text)
-        if body.endswith(payload + b"}"):
-            known.insert(0, (body[: len(body) - len(payload) - 1], schema))
-            del known[_KEPT_PER_TOPIC:]
-        return schema, payload
+        begins = _SCHEMA_FIRST.match(body)
+        if begins is None or not body.endswith(b"}"):
+            return schema, payload
+        goes_on = _PAYLOAD_NEXT.match(body, begins.end() + len(text))
+        if goes_on is None or not body.startswith(text, begins.end()):
+            # A member is there twice: which of them counts must not depend on the prefixes that are known.
+            return None, body
+        known.insert(0, (body[: goes_on.end()], schema))
+        del known[_KEPT_PER_TOPIC:]
+        return schema, body[goes_on.end() : -1]
 
     def _parsed(self, text: bytes) -> EmbeddedSchema:
         schema = self._texts.get(text)

@@ -13,7 +13,7 @@ import datetime
 import json
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any
 
@@ -73,11 +73,19 @@ def json_texts(array: Column, field: Field, rule: OutOfRange, convert: Convert) 
     """
     if not _has_meaning(field):
         return Converted(_unescaped(array))
-    trees = [None if text is None else _decoder.decode(text) for text in array.to_pylist()]
+    trees: list[object] = []
+    endless: set[int] = set()
     cells = _Cells()
-    for row, tree in enumerate(trees):
-        _walked(tree, field, partial(cells.add, row))
+    for row, text in enumerate(array.to_pylist()):
+        try:
+            trees.append(None if text is None else _decoder.decode(text))
+        except InvalidOperation:
+            # A number with more digits in its exponent than a decimal may have.
+            trees.append(None)
+            endless.add(row)
+        _walked(trees[row], field, partial(cells.add, row))
     clamped, bad = cells.convert(rule, convert)
+    bad |= endless
     texts = [
         None if tree is None or row in bad else msgspec.json.encode(_walked(tree, field, cells.take)).decode()
         for row, tree in enumerate(trees)

@@ -201,6 +201,24 @@ def test_a_schema_is_parsed_once_and_found_again_by_its_prefix() -> None:
     assert [json.loads(body)["after"]["id"] for body in common[1]] == [1, 2]
 
 
+@pytest.mark.parametrize("member", ["schema", "payload"])
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_a_member_that_is_there_twice_makes_a_record_bad_whatever_was_read_before(member: str, place: str) -> None:
+    good = event("c", after={"id": 1, "name": "a"}).json_with_schema()
+    members = json.loads(good.value or b"")
+    texts = {name: json.dumps(value).encode() for name, value in members.items()}
+    again = b'"' + member.encode() + b'":' + texts[member]
+    whole = [b'"schema":' + texts["schema"], b'"payload":' + texts["payload"]]
+    whole.insert(1 if place == "before" else 2, again)
+    twice = Message(good.key, b"{" + b",".join(whole) + b"}")
+    decoder = Decoder(DecodeOptions())
+    fresh = decoder.decode(records(twice))
+    known = decoder.decode(records(good, twice))
+    assert [bad.offset for bad in fresh.bad] == [0]
+    assert [bad.offset for bad in known.bad] == [1]
+    assert [int(offset) for chunk in known.chunks for offset in chunk.offsets] == [0]
+
+
 def test_a_schema_may_follow_its_payload_and_may_be_null() -> None:
     one = event("c", after={"id": 1, "name": "a"})
     wrapped = json.loads(one.json_with_schema().value or b"")

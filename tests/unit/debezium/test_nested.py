@@ -105,6 +105,8 @@ def test_clamped_elements_are_counted() -> None:
         ("decimal(10,2)", "[[1]]"),
         ("variable_decimal", '["Cw=="]'),
         ("date", '["today"]'),
+        ("decimal(10,2)", "[1e99999999999999999999]"),
+        ("date", "[1e99999999999999999999]"),
     ],
 )
 def test_a_row_with_an_element_that_cannot_be_read_is_bad_and_the_others_are_kept(declaration: str, text: str) -> None:
