@@ -126,7 +126,7 @@ def campaign(seed: int, runs: int, folder: Path, tallies: dict[str, Tally], prog
         job = _Runs(shop, folder, source)
         calm, pace = job.calm()
         progress(f"the job, undisturbed: {len(calm.versions)} versions, {calm.rows.total()} rows")
-        kinds = _kinds()
+        kinds = _kinds(random.Random(seed))
         tallies.update({kind.name: Tally() for kind in kinds})
         planned = [kind for kind in kinds for _ in range(round(runs * kind.share))]
         source.shuffle(planned)
@@ -250,10 +250,11 @@ def _sweep(place: Place) -> None:
     vacuum(place.zone, place.state, ledger.state, threads=1)
 
 
-def _kinds() -> list[JobKind]:
-    passages = itertools.cycle(
-        [AtFailpoint(point, passage) for passage in (1, 2) for point in POINTS if passage == 1 or point not in _ONCE]
-    )
+def _kinds(source: random.Random) -> list[JobKind]:
+    every = [
+        AtFailpoint(point, passage) for passage in (1, 2) for point in POINTS if passage == 1 or point not in _ONCE
+    ]
+    passages = itertools.cycle(source.sample(every, len(every)))
     return [
         JobKind(
             "job: the driver", lambda source, pace: _blows(Victim.DRIVER, source, pace, source.randint(1, 3)), 0.25

@@ -6,6 +6,13 @@ from tests.model.guarantees.broken import STREAMING, Broken
 
 BROKEN = (
     Broken(
+        "what the decoder gives out is not counted",
+        "connectors/debezium/decoder.py",
+        "        require_one_fate_each(decoded, len(records))\n",
+        "",
+        ("tests/unit/debezium/test_fates.py::test_a_record_that_a_step_of_the_decoder_forgets_is_set_aside_alone",),
+    ),
+    Broken(
         "a dead letter has no bytes",
         "streaming/task/bad_records.py",
         "        worker.dead_letters.send(record)\n",
