@@ -11,6 +11,7 @@ from urllib.parse import quote
 import msgspec
 import urllib3
 
+from connectors.debezium.wire import QUESTIONS_AT_ONCE
 from connectors.json_errors import DECODE_ERRORS
 from connectors.kafka.avro_references import inline_references
 from connectors.kafka.errors import RegistryUnavailableError
@@ -61,7 +62,9 @@ class ApicurioSchemas:
                 tls.load_cert_chain(config.certificate_file, config.key_file)
         except (OSError, ssl.SSLError) as problem:
             raise unusable_file(problem, url) from problem
-        self._connections = urllib3.PoolManager(headers=headers, timeout=config.timeout, ssl_context=tls)
+        self._connections = urllib3.PoolManager(
+            headers=headers, timeout=config.timeout, ssl_context=tls, maxsize=QUESTIONS_AT_ONCE
+        )
 
     def by_content_id(self, content_id: int) -> str:
         """The schema's text, references inlined.

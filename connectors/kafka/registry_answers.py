@@ -17,6 +17,10 @@ class AbsentError(Exception):
     """The registry answers, and has nothing under this id that could be read."""
 
 
+class EndlessError(AbsentError):
+    """A schema refers to more others than are asked for, and always will: no schema changes under its id."""
+
+
 class RefusedError(Exception):
     """The registry answers, and refuses one question: for what was asked, or for who has asked.
 
@@ -65,10 +69,10 @@ def check_references(found: int) -> None:
     """Stop at a schema that is none of a real connector's.
 
     Raises:
-        AbsentError: it refers to another one beyond the ``found``, and that is too much.
+        EndlessError: it refers to another one beyond the ``found``, and that is too much.
     """
     if found >= MOST_REFERENCES:
-        raise AbsentError(f"it refers to more than {MOST_REFERENCES} other schemas")
+        raise EndlessError(f"it refers to more than {MOST_REFERENCES} other schemas")
 
 
 def garbled(why: str, url: str) -> RegistryUnavailableError:

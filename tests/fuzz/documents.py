@@ -250,7 +250,7 @@ def _registry(under: str, kind: SchemaIdKind, refused: str = "$nothing") -> Call
         with _Told(under, refused, body) as server:
             server.register("address", _ADDRESS)
             number = server.register("orders", _ORDER, [SchemaReference("shop.Address", "address", 1)])
-            config = RegistryConfig(server.url, RegistryKind.APICURIO, attempts=1, timeout=5.0, unknown_seconds=0.0)
+            config = RegistryConfig(server.url, RegistryKind.APICURIO, attempts=1, timeout=5.0)
             registry = Registry(config)
             for server.status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST, HTTPStatus.OK):
                 before = len(server.requests)

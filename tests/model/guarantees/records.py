@@ -35,6 +35,25 @@ BROKEN = (
         ("tests/unit/debezium/test_cuts.py::test_any_cut_of_any_mixture_gives_every_record_the_same_fate",),
     ),
     Broken(
+        "made-up schema ids use up the questions",
+        "connectors/debezium/avro_registry.py",
+        "        if isinstance(answer, str):\n",
+        "        if isinstance(answer, str) and len(self._unknown) < 200:\n",
+        (
+            "tests/security/test_hostile_registry.py"
+            "::test_made_up_ids_set_aside_no_record_whose_schemas_the_registry_has",
+        ),
+    ),
+    Broken(
+        "an id that one batch did not know is taken for unknown by the next",
+        "connectors/debezium/avro_registry.py",
+        "        if not continued or len(self._unknown) > _KEPT_UNKNOWN:\n",
+        "        if len(self._unknown) > _KEPT_UNKNOWN:\n",
+        (
+            "tests/catalogue/test_kafka.py::test_a_schema_that_was_unknown_to_one_batch_is_asked_for_by_the_next_one_at_once",
+        ),
+    ),
+    Broken(
         "a value nested without end is not foreseen",
         "connectors/json_errors.py",
         "(msgspec.DecodeError, UnicodeDecodeError, RecursionError)",
