@@ -61,7 +61,7 @@ class ConfluentSchemas:
 
         Raises:
             AbsentError: there is no Avro schema of this id.
-            RefusedError: it refuses this question.
+            RefusedError: it refuses this question, or (FailedError) fails at it.
             RegistryUnavailableError: the registry cannot be asked now.
             RegistryAccessError: it refuses these credentials.
         """
@@ -90,8 +90,8 @@ class ConfluentSchemas:
 
     def _reads(self, subject: str) -> bool:
         with contextlib.suppress(AbsentError, RefusedError):
-            self._ask(functools.partial(self._client.get_latest_version, subject))
-            return True
+            latest = self._ask(functools.partial(self._client.get_latest_version, subject))
+            return bool(self._text(latest.schema))
         return False
 
     def _referenced(self, schema: Schema) -> list[str]:

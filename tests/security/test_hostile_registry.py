@@ -66,6 +66,27 @@ def test_a_schema_of_somebody_else_sets_aside_the_record_that_names_it(
     assert (landed, bad) == ([1], [(0, "unknown schema id")])
 
 
+@pytest.mark.parametrize("header", ["contentId", "globalId"])
+def test_an_artifact_of_somebody_else_that_is_no_utf8_sets_aside_the_record_that_names_it(
+    server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, header: str
+) -> None:
+    good = registered(server)
+    answer = server.answer
+    xml = "<?xml version='1.0' encoding='ISO-8859-1'?><n>caf\xe9</n>".encode("latin-1")
+
+    def with_artifact(method: str, path: str, content: bytes) -> tuple[int, object]:
+        if path.endswith("/77/references"):
+            return 200, []
+        return (200, xml) if path.endswith("/77") else answer(method, path, content)
+
+    monkeypatch.setattr(server, "answer", with_artifact)
+    named = Message(b'{"id":1}', b"xyz", ((f"apicurio.value.{header}", (77).to_bytes(8)),))
+
+    landed, bad = fates(asking(server).decode(records(named, good)))
+
+    assert (landed, bad) == ([1], [(0, "unknown schema id")])
+
+
 @pytest.mark.parametrize("framing", ["confluent", "content"])
 def test_a_referenced_schema_with_half_a_surrogate_pair_sets_aside_its_own_records(
     server: EmbeddedRegistry, framing: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
@@ -201,19 +201,44 @@ def test_a_list_of_references_that_is_none_is_no_answer(
     assert registry.avro_schema(schema_id, SchemaIdKind.CONTENT) == ORDER
 
 
-@pytest.mark.parametrize("kind", [SchemaIdKind.CONFLUENT, SchemaIdKind.CONTENT])
-def test_an_answer_without_a_schema_is_no_answer(
-    server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, kind: SchemaIdKind
-) -> None:
+def test_an_answer_without_a_schema_is_no_answer(server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch) -> None:
     schema_id = server.register("orders-value", ORDER)
     registry = Registry(apicurio(server))
-    empty = {SchemaIdKind.CONFLUENT: b'{"status":"ok"}', SchemaIdKind.CONTENT: b"\xff"}[kind]
     with monkeypatch.context() as patched:
-        patched.setattr(server, "answer", lambda method, path, body: (200, empty))
+        patched.setattr(server, "answer", lambda method, path, body: (200, b'{"status":"ok"}'))
         with pytest.raises(RegistryUnavailableError, match="not what a registry answers"):
-            registry.avro_schema(schema_id, kind)
+            registry.avro_schema(schema_id, SchemaIdKind.CONFLUENT)
 
-    assert registry.avro_schema(schema_id, kind) == ORDER
+    assert registry.avro_schema(schema_id, SchemaIdKind.CONFLUENT) == ORDER
+
+
+@pytest.mark.parametrize("path", [r".*/(contentIds|globalIds)/\d+", ".*/versions/1(/content)?"])
+@pytest.mark.parametrize("api", ["/apis/registry/v2", "/apis/registry/v3"])
+@pytest.mark.parametrize("kind", [SchemaIdKind.CONTENT, SchemaIdKind.GLOBAL])
+def test_an_artifact_that_is_no_utf8_is_a_fact_about_the_record(
+    server: EmbeddedRegistry,
+    monkeypatch: pytest.MonkeyPatch,
+    with_references: int,
+    path: str,
+    api: str,
+    kind: SchemaIdKind,
+) -> None:
+    xml = "<?xml version='1.0' encoding='ISO-8859-1'?><n>caf\xe9</n>".encode("latin-1")
+    answer = server.answer
+    monkeypatch.setattr(
+        server,
+        "answer",
+        lambda method, asked, body: (200, xml) if re.fullmatch(path, asked) else answer(method, asked, body),
+    )
+    schema_id = with_references + (GLOBAL_ID_OFFSET if kind is SchemaIdKind.GLOBAL else 0)
+
+    with pytest.raises(UnknownSchemaError) as raised:
+        Registry(apicurio(server, api)).avro_schema(schema_id, kind)
+
+    assert raised.value.message.startswith(
+        f"the schema registry has no Avro schema with the {kind} id {schema_id}: the artifact is not UTF-8, so no Avro "
+        "schema: 'utf-8' codec can't decode byte 0xe9"
+    )
 
 
 def test_a_failing_request_is_made_again_before_it_counts(server: EmbeddedRegistry) -> None:
@@ -227,6 +252,8 @@ def test_a_failing_request_is_made_again_before_it_counts(server: EmbeddedRegist
 
     assert server.requests == [
         *["GET /apis/ccompat/v7/schemas/ids/1"] * 2,
+        # Whether it is this id alone.
+        *["GET /apis/ccompat/v7/subjects"] * 2,
         *["GET /apis/registry/v2/ids/contentIds/1"] * 2,
     ]
 
@@ -347,6 +374,122 @@ def test_a_question_that_is_refused_alone_is_a_fact_about_the_record(
     refusing(server, monkeypatch, ".*", status=status)
     with pytest.raises(RegistryUnavailableError, match=f"HTTP {status}"):
         registry.avro_schema(7, SchemaIdKind.CONFLUENT)
+
+
+class Clock:
+    """Seconds that pass when somebody sleeps, and what happens then."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.slept: Callable[[], object] = lambda: None
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.slept()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def having_read_one(server: EmbeddedRegistry, kind: SchemaIdKind, clock: Clock) -> tuple[Registry, int]:
+    """A registry that has given one schema, and the id of another one."""
+    offset = GLOBAL_ID_OFFSET if kind is SchemaIdKind.GLOBAL else 0
+    own = server.register("orders-value", ORDER) + offset
+    registry = Registry(apicurio(server), clock=lambda: clock.now, sleep=clock.sleep)
+    registry.avro_schema(own, kind)
+    return registry, server.register("countries", COUNTRY) + offset
+
+
+@pytest.mark.parametrize("kind", list(SchemaIdKind))
+def test_an_id_that_the_registry_fails_at_for_a_minute_is_a_fact_about_the_record(
+    server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, clock: Clock, kind: SchemaIdKind
+) -> None:
+    registry, other = having_read_one(server, kind, clock)
+    refusing(server, monkeypatch, f".*[iI]ds/{other}", status=500)
+
+    with pytest.raises(UnknownSchemaError) as raised:
+        registry.avro_schema(other, kind)
+
+    assert clock.now == 160.0
+    assert raised.value.message.startswith(
+        f"the schema registry gives other schemas, and fails for a minute at the one with the {kind} id {other}: "
+        "HTTP 500: "
+    )
+    assert raised.value.remedy == (
+        "look into the registry's log why it fails at this id: if the schema is the connector's, mend it and replay "
+        "the records; otherwise find out who writes such records into the topic"
+    )
+    # The next record that names it does not wait as long again. One after some time does: much may have changed.
+    with pytest.raises(UnknownSchemaError):
+        registry.avro_schema(other, kind)
+    assert clock.now == 160.0
+    clock.now = 1_000.0
+    with pytest.raises(UnknownSchemaError):
+        registry.avro_schema(other, kind)
+    assert clock.now == 1_060.0
+
+
+@pytest.mark.parametrize("kind", [SchemaIdKind.CONTENT, SchemaIdKind.GLOBAL])
+def test_a_list_of_references_that_is_none_for_a_minute_is_a_fact_about_the_record(
+    server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, clock: Clock, kind: SchemaIdKind
+) -> None:
+    registry, other = having_read_one(server, kind, clock)
+    refusing(server, monkeypatch, f".*/{other}/references", status=200, body=b"<html>")
+
+    with pytest.raises(UnknownSchemaError, match="not what a registry answers"):
+        registry.avro_schema(other, kind)
+
+    assert clock.now == 160.0
+
+
+@pytest.mark.parametrize("kind", list(SchemaIdKind))
+def test_an_id_that_the_registry_fails_at_for_less_than_a_minute_is_read(
+    server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, clock: Clock, kind: SchemaIdKind
+) -> None:
+    registry, other = having_read_one(server, kind, clock)
+    with monkeypatch.context() as patched:
+        refusing(server, patched, f".*[iI]ds/{other}", status=500)
+        clock.slept = lambda: patched.undo() if clock.now > 150 else None
+
+        assert registry.avro_schema(other, kind) == COUNTRY
+
+    assert clock.now == 155.0
+
+
+@pytest.mark.parametrize("kind", list(SchemaIdKind))
+def test_a_registry_that_fails_at_the_others_too_is_waited_for_however_long(
+    server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, clock: Clock, kind: SchemaIdKind
+) -> None:
+    registry, other = having_read_one(server, kind, clock)
+    api = "/apis/ccompat/.*" if kind is SchemaIdKind.CONFLUENT else "/apis/registry/.*"
+    refusing(server, monkeypatch, f".*[iI]ds/{other}", status=500)
+    clock.slept = lambda: refusing(server, monkeypatch, api, status=500) if clock.now > 150 else None
+
+    for _ in range(3):
+        with pytest.raises(RegistryUnavailableError, match="HTTP 500"):
+            registry.avro_schema(other, kind)
+        clock.now += 50.0
+
+    # Once it gives others again, the minute begins anew.
+    monkeypatch.undo()
+    refusing(server, monkeypatch, f".*[iI]ds/{other}", status=500)
+    clock.slept, clock.now = lambda: None, 160.0
+    with pytest.raises(UnknownSchemaError):
+        registry.avro_schema(other, kind)
+    assert clock.now == 220.0
+
+
+@pytest.mark.parametrize("kind", [SchemaIdKind.CONTENT, SchemaIdKind.GLOBAL])
+def test_where_no_schema_was_read_yet_one_that_the_registry_fails_at_is_waited_for(
+    server: EmbeddedRegistry, monkeypatch: pytest.MonkeyPatch, clock: Clock, kind: SchemaIdKind
+) -> None:
+    server.register("orders-value", ORDER)
+    refusing(server, monkeypatch, r".*[iI]ds/7", status=500)
+
+    with pytest.raises(RegistryUnavailableError, match="HTTP 500"):
+        Registry(apicurio(server), clock=lambda: clock.now, sleep=clock.sleep).avro_schema(7, kind)
 
 
 @pytest.mark.parametrize("kind", list(SchemaIdKind))
