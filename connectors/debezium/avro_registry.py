@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
 from connectors.debezium.avro_reader import AvroReader
 from connectors.debezium.errors import SchemaError, UnknownSchemaError
 from connectors.debezium.schema import Field
 from connectors.debezium.verdicts import BadReason, Rejection
-from connectors.debezium.wire import SchemaId, SchemaLookup
-
-MOST_UNKNOWN = 200
-"""Ids that the registry has not known, after which it is asked for no other one in the same batch."""
+from connectors.debezium.wire import QUESTIONS_AT_ONCE, SchemaId, SchemaLookup
 
 # Somebody who names another schema in every record must not fill the memory. A field takes about 600 bytes, with the
 # hundred characters that it has in the schema's text.
 _KEPT_READERS = 4096
 _KEPT_FIELDS = 400_000
 _CHARACTERS_OF_FIELD = 100
+_KEPT_UNKNOWN = 4096
 
 
 class AvroReaders:
     """Readers by schema id. A schema never changes under its id, so a reader is kept, and that there can be none too;
-    that the registry has no such schema only for one batch.
+    that the registry has no such schema only for one batch: all of its records were written before the question, and a
+    schema is registered before it is written with.
 
-    Each id that nobody knows is a question, and anybody who may write into a topic can name another one in each record.
-    So not all of them are asked for; those of most records first (:func:`connectors.debezium.framing.frame`).
+    Anybody who may write into a topic can name an id that nobody knows in each record. Each of them is asked for all
+    the same, several at a time: an id that was not asked for could be that of a table's rows.
 
     Args:
         schemas: the registry, or ``None`` when the settings name none.
@@ -35,9 +37,32 @@ class AvroReaders:
         self._fields = 0
         self._unknown: dict[SchemaId, Rejection] = {}
 
-    def new_batch(self) -> None:
-        """Ask again for schemas that were unknown: they may have been registered since."""
-        self._unknown.clear()
+    def begin(self, *, continued: bool) -> None:
+        """Further records come.
+
+        Args:
+            continued: of the batch that those before belong to. Otherwise schemas that were unknown are asked for
+                again: they may have been registered since.
+        """
+        if not continued or len(self._unknown) > _KEPT_UNKNOWN:
+            self._unknown.clear()
+
+    def look_up(self, named: Iterable[SchemaId]) -> None:
+        """Ask for the schemas that are not known yet.
+
+        Raises:
+            Transient: the registry cannot be asked now.
+        """
+        schemas = self._schemas
+        asked = [one for one in dict.fromkeys(named) if one not in self._kept and one not in self._unknown]
+        if schemas is None or not asked:
+            return
+        with ThreadPoolExecutor(min(len(asked), QUESTIONS_AT_ONCE)) as threads:
+            for start in range(0, len(asked), QUESTIONS_AT_ONCE):
+                together = asked[start : start + QUESTIONS_AT_ONCE]
+                answers = threads.map(lambda schema_id: _ask(schemas, schema_id), together)
+                for schema_id, answer in zip(together, answers, strict=True):
+                    self._note(schema_id, answer)
 
     def reader(self, schema_id: SchemaId) -> AvroReader | Rejection:
         """The reader for a writer schema, or why its records cannot be read.
@@ -53,19 +78,13 @@ class AvroReaders:
                 BadReason.UNKNOWN_SCHEMA_ID,
                 f"the record is Avro with {schema_id.kind} schema id {schema_id.value}, and no registry is configured",
             )
-        if len(self._unknown) >= MOST_UNKNOWN:
-            return Rejection(
-                BadReason.UNKNOWN_SCHEMA_ID,
-                f"the registry was not asked for the {schema_id.kind} schema id {schema_id.value}, since it did not "
-                f"know {MOST_UNKNOWN} others of the same partition's records; "
-                "`cdc-bridge dead-letters replay CONFIG` asks it",
-            )
-        try:
-            text = self._schemas.avro_schema(schema_id.value, schema_id.kind)
-        except UnknownSchemaError as error:
-            unknown = self._unknown[schema_id] = Rejection(BadReason.UNKNOWN_SCHEMA_ID, str(error))
-            return unknown
-        return self._keep(schema_id, text)
+        return self._note(schema_id, _ask(self._schemas, schema_id))
+
+    def _note(self, schema_id: SchemaId, answer: str | UnknownSchemaError) -> AvroReader | Rejection:
+        if isinstance(answer, str):
+            return self._keep(schema_id, answer)
+        unknown = self._unknown[schema_id] = Rejection(BadReason.UNKNOWN_SCHEMA_ID, str(answer))
+        return unknown
 
     def _keep(self, schema_id: SchemaId, text: str) -> AvroReader | Rejection:
         fields = len(text) // _CHARACTERS_OF_FIELD
@@ -81,6 +100,13 @@ class AvroReaders:
         self._kept[schema_id] = made
         self._fields += fields
         return made
+
+
+def _ask(schemas: SchemaLookup, schema_id: SchemaId) -> str | UnknownSchemaError:
+    try:
+        return schemas.avro_schema(schema_id.value, schema_id.kind)
+    except UnknownSchemaError as error:
+        return error
 
 
 def _count(field: Field) -> int:

@@ -1,8 +1,8 @@
 """Raw Kafka records become change events, column by column.
 
-Steps of one call, in this order: keys; formats; values per format, grouped by wire schema; chunks per table; what
-became of the rest. Every record ends up in exactly one of a chunk's rows, the bad records and the skipped ones; the
-last step is to count them.
+Steps of one call, in this order: formats; writer schemas; keys; values per format, grouped by wire schema; chunks per
+table; what became of the rest. Every record ends up in exactly one of a chunk's rows, the bad records and the skipped
+ones; the last step is to count them.
 """
 
 from __future__ import annotations
@@ -67,8 +67,7 @@ class Decoder:
         """
         if len(records) == 0:
             return Decoded()
-        if not continued:
-            self._readers.new_batch()
+        self._readers.begin(continued=continued)
         return isolated(self._decoded, records)
 
     def _decoded(self, records: RawRecords) -> Decoded:
@@ -76,6 +75,9 @@ class Decoder:
         options = self._options
         key_format = options.key_format_of(records.topic)
         framed_keys = frame(records.keys, SchemaIdHeaders(headers, "key"), key_format, options.framing)
+        value_format = options.value_format_of(records.topic)
+        framed = frame(records.values, SchemaIdHeaders(headers, "value"), value_format, options.framing)
+        self._readers.look_up(part.schema_id for part in (*framed_keys.avro, *framed.avro))
         batch = Batch(
             topic=records.topic,
             partition=records.partition,
@@ -86,8 +88,6 @@ class Decoder:
             placeholder=self._placeholder,
             verdicts=Verdicts(),
         )
-        value_format = options.value_format_of(records.topic)
-        framed = frame(records.values, SchemaIdHeaders(headers, "value"), value_format, options.framing)
         groups = named_by_topic(batch, self._groups(batch, records.values, framed))
         if records.values.null_count:
             empty = np.flatnonzero(np.asarray(records.values.is_null()))

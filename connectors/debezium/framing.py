@@ -40,7 +40,7 @@ class Framed:
 
     Attributes:
         json: places of the JSON payloads, ascending.
-        avro: the Avro payloads by writer schema, those of most records first.
+        avro: the Avro payloads by writer schema.
         rejected: what is wrong, per place of a payload that is neither.
     """
 
@@ -72,8 +72,6 @@ def frame(payloads: pa.BinaryArray, ids: SchemaIdHeaders, declared: PayloadForma
     framed.json = np.flatnonzero(open_ & ~avro)
     places = np.flatnonzero(avro)
     _by_prefix(payloads, places, sizes, _heads(content, starts[places], sizes[places], _PREFIX), framing, framed)
-    # Ids that somebody has made up, one for each record, are asked for last: some of them are not asked for at all.
-    framed.avro.sort(key=lambda part: len(part.rows), reverse=True)
     return framed
 
 

@@ -17,6 +17,9 @@ from connectors.debezium.headers import RecordHeaders
 from connectors.debezium.options import SchemaIdFraming
 from connectors.debezium.verdicts import BadReason, Rejection
 
+QUESTIONS_AT_ONCE = 16
+"""Schemas that a registry is asked for at the same time, by one task."""
+
 
 class SchemaIdKind(enum.StrEnum):
     """Which of a registry's id spaces an id belongs to."""
@@ -27,7 +30,7 @@ class SchemaIdKind(enum.StrEnum):
 
 
 class SchemaLookup(Protocol):
-    """The schema registry, as far as decoding needs it."""
+    """The schema registry, as far as decoding needs it; asked by several threads at once."""
 
     def avro_schema(self, schema_id: int, kind: SchemaIdKind) -> str:
         """The Avro schema's JSON text, references resolved.

@@ -11,11 +11,13 @@ from urllib.parse import quote
 import msgspec
 import urllib3
 
+from connectors.debezium.wire import QUESTIONS_AT_ONCE
 from connectors.json_errors import DECODE_ERRORS
 from connectors.kafka.avro_references import inline_references
 from connectors.kafka.errors import RegistryUnavailableError
 from connectors.kafka.registry_answers import (
     AbsentError,
+    FailedError,
     check_references,
     garbled,
     no_answer,
@@ -61,14 +63,16 @@ class ApicurioSchemas:
                 tls.load_cert_chain(config.certificate_file, config.key_file)
         except (OSError, ssl.SSLError) as problem:
             raise unusable_file(problem, url) from problem
-        self._connections = urllib3.PoolManager(headers=headers, timeout=config.timeout, ssl_context=tls)
+        self._connections = urllib3.PoolManager(
+            headers=headers, timeout=config.timeout, ssl_context=tls, maxsize=QUESTIONS_AT_ONCE
+        )
 
     def by_content_id(self, content_id: int) -> str:
         """The schema's text, references inlined.
 
         Raises:
-            AbsentError: there is no content of this id.
-            RefusedError: it refuses this question.
+            AbsentError: there is no content of this id, or none that could be an Avro schema.
+            RefusedError: it refuses this question, or (FailedError) fails at it.
             RegistryUnavailableError: the registry cannot be asked now.
             RegistryAccessError: it refuses these credentials.
         """
@@ -114,7 +118,8 @@ class ApicurioSchemas:
         try:
             return self._get(path).decode()
         except UnicodeDecodeError as problem:
-            raise garbled(self._told(problem), self._url) from problem
+            # Anything can be an artifact; JSON is UTF-8 (RFC 8259, "Character Encoding").
+            raise AbsentError(f"the artifact is not UTF-8, so no Avro schema: {self._told(problem)}") from problem
 
     def _told(self, text: object) -> str:
         return told(text, self._config.username, self._config.password)
@@ -137,7 +142,7 @@ class ApicurioSchemas:
                     if answer.status == HTTPStatus.OK
                     else refusal(answer.status, said, self._url)
                 )
-                if not isinstance(error, RegistryUnavailableError):
+                if not isinstance(error, RegistryUnavailableError | FailedError):
                     raise error
             if attempt < self._config.attempts:
                 self._sleep(wait)

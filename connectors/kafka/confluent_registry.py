@@ -40,6 +40,7 @@ class ConfluentSchemas:
     def __init__(self, config: RegistryConfig) -> None:
         self._url = config.confluent_url
         self._config = config
+        self._readable: str | None = None
         options: dict[str, object] = {
             "url": self._url,
             "timeout": config.timeout,
@@ -60,7 +61,7 @@ class ConfluentSchemas:
 
         Raises:
             AbsentError: there is no Avro schema of this id.
-            RefusedError: it refuses this question.
+            RefusedError: it refuses this question, or (FailedError) fails at it.
             RegistryUnavailableError: the registry cannot be asked now.
             RegistryAccessError: it refuses these credentials.
         """
@@ -75,15 +76,22 @@ class ConfluentSchemas:
 
     def reads_any(self) -> bool:
         """Whether these credentials may read any schema; raises as :meth:`avro`, but for the first two."""
+        readable = self._readable
         try:
-            for subject in self._ask(lambda: list(self._client.get_subjects())[:_MOST_SUBJECTS]):
-                with contextlib.suppress(AbsentError, RefusedError):
-                    self._ask(functools.partial(self._client.get_latest_version, subject))
-                    return True
+            if readable is not None and self._reads(readable):
+                return True
+            subjects = self._ask(lambda: list(self._client.get_subjects())[:_MOST_SUBJECTS])
+            self._readable = next(filter(self._reads, subjects), None)
         except (AbsentError, RefusedError):
             return False
         finally:
             self._client.clear_caches()
+        return self._readable is not None
+
+    def _reads(self, subject: str) -> bool:
+        with contextlib.suppress(AbsentError, RefusedError):
+            latest = self._ask(functools.partial(self._client.get_latest_version, subject))
+            return bool(self._text(latest.schema))
         return False
 
     def _referenced(self, schema: Schema) -> list[str]:

@@ -17,6 +17,10 @@ class AbsentError(Exception):
     """The registry answers, and has nothing under this id that could be read."""
 
 
+class EndlessError(AbsentError):
+    """A schema refers to more others than are asked for, and always will: no schema changes under its id."""
+
+
 class RefusedError(Exception):
     """The registry answers, and refuses one question: for what was asked, or for who has asked.
 
@@ -29,6 +33,10 @@ class RefusedError(Exception):
         self.otherwise = otherwise
 
 
+class FailedError(RefusedError):
+    """The registry answers, and fails at one question: perhaps it does at all, perhaps not for long."""
+
+
 def refusal(status: int, said: str, url: str) -> BridgeError | AbsentError | RefusedError:
     """The error for an answer that is no success."""
     if status == HTTPStatus.NOT_FOUND:
@@ -38,6 +46,8 @@ def refusal(status: int, said: str, url: str) -> BridgeError | AbsentError | Ref
     if status == HTTPStatus.FORBIDDEN:
         return RefusedError(f"HTTP {status}: {said}", _no_access(status, said, url))
     error = no_answer(f"HTTP {status}: {said}", url)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return FailedError(f"HTTP {status}: {said}", error)
     if status in _PASSING or not HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return error
     return RefusedError(f"HTTP {status}: {said}", error)
@@ -65,15 +75,16 @@ def check_references(found: int) -> None:
     """Stop at a schema that is none of a real connector's.
 
     Raises:
-        AbsentError: it refers to another one beyond the ``found``, and that is too much.
+        EndlessError: it refers to another one beyond the ``found``, and that is too much.
     """
     if found >= MOST_REFERENCES:
-        raise AbsentError(f"it refers to more than {MOST_REFERENCES} other schemas")
+        raise EndlessError(f"it refers to more than {MOST_REFERENCES} other schemas")
 
 
-def garbled(why: str, url: str) -> RegistryUnavailableError:
+def garbled(why: str, url: str) -> FailedError:
     """The error for a success that no registry sends: a proxy's page, a truncated answer."""
-    return no_answer(f"its answer is not what a registry answers: {why}", url)
+    what = f"its answer is not what a registry answers: {why}"
+    return FailedError(what, no_answer(what, url))
 
 
 def unusable_file(problem: Exception, url: str) -> RegistryAccessError:

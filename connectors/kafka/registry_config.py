@@ -30,7 +30,6 @@ class RegistryConfig:
         certificate_file, key_file: PEM files for mutual TLS.
         native_url: Apicurio's own API where it cannot be derived from ``url``.
         timeout: seconds for each request, of which a failing one is made ``attempts`` times.
-        unknown_seconds: how long an id that the registry does not know is not asked for again.
     """
 
     url: str
@@ -43,7 +42,6 @@ class RegistryConfig:
     native_url: str | None = None
     timeout: float = 10.0
     attempts: int = 3
-    unknown_seconds: float = 10.0
 
     @property
     def confluent_url(self) -> str:

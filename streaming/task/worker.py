@@ -1,10 +1,10 @@
 """What an executor's Python worker keeps from batch to batch: decoder, registry, storage, dead-letter producer.
 
 One entry per process and per job options. Workers are forked from a daemon that has made none of these, and a worker
-runs one task at a time, so nothing here is shared between processes, and of one task's threads only the storage is:
-several of them upload its files side by side (:mod:`streaming.task.uploads`), while decoder, registry and dead-letter
-producer belong to the thread that runs the task. The key holds the process id so that a fork made later could not
-inherit a connection.
+runs one task at a time, so nothing here is shared between processes, and of one task's threads only storage and
+registry are: several of them upload its files side by side (:mod:`streaming.task.uploads`) or ask for schemas, while
+decoder and dead-letter producer belong to the thread that runs the task. The key holds the process id so that a fork
+made later could not inherit a connection.
 """
 
 from __future__ import annotations

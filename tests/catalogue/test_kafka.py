@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from connectors.debezium.avro_registry import MOST_UNKNOWN
 from connectors.errors import Transient
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from connectors.kafka.registry import Registry
@@ -179,26 +178,29 @@ class TestRegistryDown:
         assert (place.rows(), place.letters.sent) == ([row(1), row(2)], [])
 
 
-def test_records_that_each_name_another_unknown_schema_are_set_aside_with_few_questions(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", ["key", "value"])
+def test_records_that_each_name_another_unknown_schema_are_set_aside_and_no_other_one(
+    tmp_path: Path, part: str
+) -> None:
     with EmbeddedRegistry() as registry:
         place = Place(tmp_path, schemas=Registry(RegistryConfig(registry.url, attempts=1, timeout=60.0)))
         table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
         place.send(table.create(row(1), 1))
         made_up = [b"\0" + number.to_bytes(4) + b"x" for number in range(1_000, 1_400)]
-        place.send(*(replace(table.create(row(2), 2), value=value) for value in made_up))
-        place.send(table.create(row(3), 3), LINES.create(row(1), 4))
+        place.send(*(replace(table.create(row(2), 2), **{part: named}) for named in made_up))
+        wider = replace(table, columns=(*COLUMNS, Column("note", Kind.TEXT)))
+        place.send(wider.create(row(3, note="n"), 3), LINES.create(row(1), 4))
         place.land()
-        # The schemas of keys and values that there are, and no more questions than one batch of a partition may have.
-        assert len(registry.requests) == MOST_UNKNOWN + 2
-    assert (place.rows(), place.rows(OTHER)) == ([row(1), row(3)], [row(1)])
-    assert [letter.value for letter in place.letters.sent] == made_up
+        # Each is asked for once, as are the schemas of keys and values that there are.
+        assert len(registry.requests) == 400 + 3
+    assert (place.rows(), place.rows(OTHER)) == ([row(1, note=None), row(3, note="n")], [row(1)])
+    assert [getattr(letter, part) for letter in place.letters.sent] == made_up
     assert {letter.reason for letter in place.letters.sent} == {"unknown schema id"}
 
 
-def test_a_schema_that_was_unknown_to_one_batch_is_asked_for_by_the_next(tmp_path: Path) -> None:
+def test_a_schema_that_was_unknown_to_one_batch_is_asked_for_by_the_next_one_at_once(tmp_path: Path) -> None:
     with EmbeddedRegistry() as registry:
-        config = RegistryConfig(registry.url, attempts=1, timeout=60.0, unknown_seconds=0.0)
-        place = Place(tmp_path, schemas=Registry(config))
+        place = Place(tmp_path, schemas=Registry(RegistryConfig(registry.url, attempts=1, timeout=60.0)))
         table = replace(ORDERS, encoding=Encoding.AVRO, register=registering(registry))
         first = table.create(row(1), 1)
         register = registering(registry)

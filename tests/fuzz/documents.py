@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from http import HTTPStatus
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -250,8 +251,8 @@ def _registry(under: str, kind: SchemaIdKind, refused: str = "$nothing") -> Call
         with _Told(under, refused, body) as server:
             server.register("address", _ADDRESS)
             number = server.register("orders", _ORDER, [SchemaReference("shop.Address", "address", 1)])
-            config = RegistryConfig(server.url, RegistryKind.APICURIO, attempts=1, timeout=5.0, unknown_seconds=0.0)
-            registry = Registry(config)
+            config = RegistryConfig(server.url, RegistryKind.APICURIO, attempts=1, timeout=5.0)
+            registry = Registry(config, clock=count(step=10.0).__next__, sleep=lambda _: None)
             for server.status in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.BAD_REQUEST, HTTPStatus.OK):
                 before = len(server.requests)
                 try:

@@ -14,7 +14,6 @@ from typing import Any
 import fastavro
 from fastavro.utils import generate_one
 
-from connectors.debezium.avro_registry import MOST_UNKNOWN
 from connectors.debezium.events import Op
 from connectors.debezium.options import (
     DecodeOptions,
@@ -29,6 +28,7 @@ from connectors.debezium.options import (
 )
 from connectors.debezium.schema import ConnectType
 from connectors.debezium.semantics import PHYSICAL_TYPES
+from connectors.debezium.wire import QUESTIONS_AT_ONCE
 from tests.fuzz import hostile
 from tests.fuzz.corpus import seeds, seeds_of_rows
 from tests.golden.traffic import GoldenRecord
@@ -194,8 +194,8 @@ def _replaced(random: Random, tree: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _of_unknown_schemas(random: Random, like: GoldenRecord) -> list[GoldenRecord]:
-    """A few records, rarely more than are asked for, that each name another schema in key, value or both."""
-    count = random.choice((3, 3, 3, 3, MOST_UNKNOWN + 5))
+    """A few records, rarely more than are asked for at once, that each name another schema in key, value or both."""
+    count = random.choice((3, 3, 3, 3, QUESTIONS_AT_ONCE + 5))
     parts = random.choice((("key",), ("value",), ("key", "value")))
     return [
         replace(like, headers=(), **{part: b"\0" + random.randbytes(4) + b"x" for part in parts}) for _ in range(count)

@@ -48,7 +48,7 @@ class TestRegistry:
             yield running
 
     def test_unknown_schema(self, server: EmbeddedRegistry) -> None:
-        registry = Registry(RegistryConfig(server.url, attempts=1, timeout=60, unknown_seconds=0.0))
+        registry = Registry(RegistryConfig(server.url, attempts=1, timeout=60))
         with pytest.raises(UnknownSchemaError) as raised:
             registry.avro_schema(1, SchemaIdKind.CONFLUENT)
         assert remedy_of(raised).startswith("check that registry.url is the registry")

@@ -51,6 +51,8 @@ CASES = {
         "No broker answers when the process starts",
         "registry is down",
         "registry refuses one schema id",
+        "registry fails at one schema id",
+        "Apicurio holds under an id is no Avro schema",
         "The checkpoint is deleted",
         "last `commits/N` or `offsets/N` is deleted",
         "file of the checkpoint has lost its content",

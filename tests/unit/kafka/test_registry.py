@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.reduction import ForkingPickler
 
 import pytest
 
 from connectors.debezium.errors import UnknownSchemaError
-from connectors.debezium.wire import SchemaIdKind
+from connectors.debezium.wire import QUESTIONS_AT_ONCE, SchemaIdKind
 from connectors.kafka.embedded_registry import GLOBAL_ID_OFFSET, EmbeddedRegistry, SchemaReference
 from connectors.kafka.registry import Registry, RegistryConfig, RegistryKind
 from tests.unit.kafka.registries import COUNTRY, ORDER, apicurio, confluent
@@ -122,27 +124,56 @@ def test_a_global_id_at_a_registry_without_global_ids_says_what_to_set(server: E
         Registry(confluent(server)).avro_schema(7, SchemaIdKind.GLOBAL)
 
 
-def test_an_unknown_id_is_asked_for_again_only_after_a_while(server: EmbeddedRegistry) -> None:
-    now = [100.0]
-    registry = Registry(confluent(server, unknown_seconds=10.0), clock=lambda: now[0])
-    for _ in range(3):
-        with pytest.raises(UnknownSchemaError):
-            registry.avro_schema(1, SchemaIdKind.CONFLUENT)
-    server.register("orders-value", ORDER)
+def test_an_unknown_id_is_asked_for_again_since_a_schema_may_get_it_at_any_time(server: EmbeddedRegistry) -> None:
+    registry = Registry(confluent(server))
     with pytest.raises(UnknownSchemaError):
         registry.avro_schema(1, SchemaIdKind.CONFLUENT)
 
-    now[0] += 10.0
+    server.register("orders-value", ORDER)
 
     assert registry.avro_schema(1, SchemaIdKind.CONFLUENT) == ORDER
     assert server.requests == ["GET /schemas/ids/1"] * 2
 
 
-def test_a_schema_that_is_not_avro_is_unknown(server: EmbeddedRegistry) -> None:
-    schema_id = server.register("orders-value", '{"type":"object"}', schema_type="JSON")
+def test_many_threads_may_ask_at_once(server: EmbeddedRegistry) -> None:
+    texts = [json.dumps({"type": "fixed", "name": "F", "size": size}) for size in range(1, 100)]
+    numbers = [server.register("sizes", text) for text in texts]
+    registry = Registry(apicurio(server))
 
-    with pytest.raises(UnknownSchemaError, match="the schema is of type JSON, not Avro"):
-        Registry(confluent(server)).avro_schema(schema_id, SchemaIdKind.CONFLUENT)
+    def asked(number: int) -> list[str]:
+        return [registry.avro_schema(number, kind) for kind in (SchemaIdKind.CONFLUENT, SchemaIdKind.CONTENT)]
+
+    with ThreadPoolExecutor(QUESTIONS_AT_ONCE) as threads:
+        assert list(threads.map(asked, numbers)) == [[text] * 2 for text in texts]
+
+
+@pytest.mark.parametrize("path", [r".*/(contentIds|globalIds)/\d+", ".*/versions/1(/content)?"])
+@pytest.mark.parametrize("api", ["/apis/registry/v2", "/apis/registry/v3"])
+@pytest.mark.parametrize("kind", [SchemaIdKind.CONTENT, SchemaIdKind.GLOBAL])
+def test_an_artifact_that_is_no_utf8_is_a_fact_about_the_record(
+    server: EmbeddedRegistry,
+    monkeypatch: pytest.MonkeyPatch,
+    with_references: int,
+    path: str,
+    api: str,
+    kind: SchemaIdKind,
+) -> None:
+    xml = "<?xml version='1.0' encoding='ISO-8859-1'?><n>caf\xe9</n>".encode("latin-1")
+    answer = server.answer
+    monkeypatch.setattr(
+        server,
+        "answer",
+        lambda method, asked, body: (200, xml) if re.fullmatch(path, asked) else answer(method, asked, body),
+    )
+    schema_id = with_references + (GLOBAL_ID_OFFSET if kind is SchemaIdKind.GLOBAL else 0)
+
+    with pytest.raises(UnknownSchemaError) as raised:
+        Registry(apicurio(server, api)).avro_schema(schema_id, kind)
+
+    assert raised.value.message.startswith(
+        f"the schema registry has no Avro schema with the {kind} id {schema_id}: the artifact is not UTF-8, so no Avro "
+        "schema: 'utf-8' codec can't decode byte 0xe9"
+    )
 
 
 def test_credentials_are_sent_and_do_not_show(server: EmbeddedRegistry) -> None:
@@ -166,3 +197,10 @@ def test_the_configuration_travels_to_executors() -> None:
     assert (
         RegistryConfig("http://a", native_url="http://b/apis/registry/v3/").apicurio_url == "http://b/apis/registry/v3"
     )
+
+
+def test_a_schema_that_is_not_avro_is_unknown(server: EmbeddedRegistry) -> None:
+    schema_id = server.register("orders-value", '{"type":"object"}', schema_type="JSON")
+
+    with pytest.raises(UnknownSchemaError, match="the schema is of type JSON, not Avro"):
+        Registry(confluent(server)).avro_schema(schema_id, SchemaIdKind.CONFLUENT)
