@@ -177,10 +177,10 @@ def _newer_runs(
     known: Mapping[str, Mapping[str, int]], found: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, int]]:
     newer = {
-        connector: {run: at for run, at in sorted(runs.items()) if at > known.get(connector, {}).get(run, 0)}
+        connector: {run: at for run, at in runs.items() if at > known.get(connector, {}).get(run, 0)}
         for connector, runs in sorted(found.items())
     }
-    return {connector: runs for connector, runs in newer.items() if runs}
+    return {connector: dict(sorted(_newest(runs).items())) for connector, runs in newer.items() if runs}
 
 
 def _runs_after(
@@ -188,9 +188,13 @@ def _runs_after(
 ) -> dict[str, dict[str, int]]:
     after = dict(known)
     for connector, runs in newer.items():
-        newest = sorted({**known.get(connector, {}), **runs}.items(), key=lambda run: (run[1], run[0]))
-        after[connector] = dict(newest[-KEPT_RUNS:])
+        after[connector] = _newest({**known.get(connector, {}), **runs})
     return after
+
+
+def _newest(runs: Mapping[str, int]) -> dict[str, int]:
+    """The runs that the state remembers of one connector."""
+    return dict(sorted(runs.items(), key=lambda run: (run[1], run[0]))[-KEPT_RUNS:])
 
 
 def _sum(totals: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
