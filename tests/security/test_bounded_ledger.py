@@ -1,15 +1,18 @@
-"""What records say in their headers does not fill the ledger."""
+"""What records say in their headers, and how often a table's columns change, does not fill the ledger."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from connectors.landing_zone.ledger.state import KEPT_RUNS
+from streaming.demo.columns import Column, Kind
 from streaming.demo.workload import Record
-from tests.catalogue.place import ORDERS, TABLE, Place, row
+from tests.catalogue.place import LINES, ORDERS, TABLE, Place, row
+from tests.support.records import COLUMNS
 from tests.unit.streaming.landed_shop import TOPIC
 from tests.unit.streaming.rebuild_world import World
 
@@ -72,3 +75,27 @@ def test_snapshots_of_runs_whose_long_ids_end_differently_are_told_apart(
     world.live()
     assert world.table.generation == generation
     assert [one["id"] for one in world.rows()] == ([1, 2, 3, 4] if generation == 1 else [1, 3, 4])
+
+
+def test_schemas_that_no_table_has_any_more_are_forgotten_and_the_table_goes_on(place: Place) -> None:
+    sizes: list[int] = []
+    for number in range(2, 8):
+        added = tuple(Column(f"c{number}_{place}", Kind.INT32) for place in range(20))
+        wide = replace(REAL, columns=(*COLUMNS, *added))
+        place.land(wide.create(row(number, **dict.fromkeys((column.name for column in added), number)), number))
+        sizes.append(sum(map(len, place.ledger.schemas.values())))
+    assert list(place.ledger.schemas) == [place.ledger.tables[TABLE].schema]
+    steps = [after - before for before, after in pairwise(sizes)]
+    assert steps == [steps[0]] * 5
+    assert [one["c3_19"] for one in place.rows()] == [None, None, 3, None, None, None, None]
+
+
+def test_a_schema_that_another_table_still_has_is_kept(place: Place) -> None:
+    shared = place.ledger.tables[TABLE].schema
+    place.land(replace(LINES, connector="shop").create(row(1), 2))
+    assert place.ledger.tables["public.lines"].schema == shared
+    wide = replace(REAL, columns=(*COLUMNS, Column("more", Kind.INT32)))
+    place.land(wide.create(row(2, more=2), 3))
+    place.land(replace(LINES, connector="shop").create(row(2), 4))
+    assert set(place.ledger.schemas) == {table.schema for table in place.ledger.tables.values()} > {shared}
+    assert [one["id"] for one in place.rows("public.lines")] == [1, 2]

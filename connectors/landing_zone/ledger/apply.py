@@ -53,6 +53,7 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
     """
     if version.version != state.version + 1:
         raise ValueError(f"version {version.version} does not follow {state.version}")
+    tables = {**state.tables, **version.tables}
     return LedgerState(
         ledger_id=state.ledger_id if version.snapshot is None else version.snapshot.ledger_id,
         version=version.version,
@@ -60,8 +61,8 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
         writer=version.writer,
         commits=state.commits + (version.kind is VersionKind.COMMIT),
         topics={**state.topics, **_offsets_after(state, version.planned)},
-        tables={**state.tables, **version.tables},
-        schemas={**state.schemas, **version.schemas},
+        tables=tables,
+        schemas=_schemas_in_use({**state.schemas, **version.schemas}, tables, version.pending),
         pending=version.pending,
         merging=tuple(sorted({*state.merging, *version.merging})),
         passed_over=(*state.passed_over, *version.passed_over),
@@ -120,6 +121,14 @@ def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
     if version.version % SNAPSHOT_EVERY:
         return version
     return replace(version, snapshot=apply(state, version))
+
+
+def _schemas_in_use(
+    known: Mapping[str, str], tables: Mapping[str, TableState], pending: Mapping[str, LandedFile]
+) -> dict[str, str]:
+    """The schemas that a table or a pending file has; a table that gets an earlier one back brings it along."""
+    used = {table.schema for table in tables.values()} | {file.schema for file in pending.values()}
+    return {name: text for name, text in known.items() if name in used}
 
 
 def _newly_passed_over(state: LedgerState, draft: Draft) -> tuple[tuple[str, str | None, str], ...]:

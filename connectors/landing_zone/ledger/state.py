@@ -132,7 +132,7 @@ class LedgerState(msgspec.Struct, frozen=True):
         source: name of the source whose changes it records; empty until a release that records it has claimed it.
         commits: number of versions that carried a batch (claims do not count), so it does not depend on restarts.
         tables: by the landing zone's name of the table, ``schema.table``.
-        schemas: pinned schemas as JSON text, by fingerprint.
+        schemas: pinned schemas of the tables and of the pending files as JSON text, by fingerprint.
         pending: committed files whose rename is not confirmed, by table.
         merging: topics that must take the merge path because they share a table.
         passed_over: source tables of which events passed by while the settings left them out, before the table was

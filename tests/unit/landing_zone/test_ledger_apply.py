@@ -149,6 +149,18 @@ def test_a_version_holds_no_more_runs_than_the_state_keeps() -> None:
     assert apply(state, version).runs == version.runs
 
 
+def test_the_state_keeps_the_schemas_that_tables_and_pending_files_have() -> None:
+    wider = Draft(tables={ORDERS: replace(table(3), schema="s2")}, schemas={"s2": "{}"})
+    state = replace(STATE, tables={ORDERS: table(3)}, pending={ORDERS: landed(3)})
+    waiting = apply(state, commit_version(state, wider, STAMP))
+    assert waiting.schemas == {"s": "{}", "s2": "{}"}
+    published = replace(waiting, pending={})
+    after = apply(published, commit_version(published, Draft(), STAMP))
+    assert after.schemas == {"s2": "{}"}
+    back = Draft(tables={ORDERS: table(3)}, schemas={"s": "{}"})
+    assert apply(after, commit_version(after, back, STAMP)).schemas == {"s": "{}"}
+
+
 def test_what_a_parked_table_is_to_be_told_names_it() -> None:
     remedy = "`cdc-bridge resync CONFIG TABLE`; or restore the key and `cdc-bridge resume CONFIG TABLE`"
     parked = Parked("key_changed", "m", remedy, "orders", 0, 3)
