@@ -83,6 +83,7 @@ def decode_options(settings: BridgeSettings) -> DecodeOptions:
         transaction_topics=tuple(form.control.transaction_topics),
         schema_change_topics=tuple(form.control.schema_change_topics),
         framing=form.framing,
+        topic_prefix=settings.source.topic_prefix,
     )
 
 

@@ -108,7 +108,7 @@ class Decoder:
                 for change in read_table_changes(self._whole(value, avro.get(row)), options.connector)
             ],
             excluded=frozenset(batch.verdicts.excluded),
-            runs=seen_runs(records.headers, batch.run_ids, records.timestamps),
+            runs=seen_runs(records.headers, batch.run_ids, records.timestamps, batch.topic, options.topic_prefix),
         )
         require_one_fate_each(decoded, len(records))
         return decoded

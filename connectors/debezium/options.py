@@ -146,6 +146,7 @@ class DecodeOptions:
         heartbeat_topics, transaction_topics, schema_change_topics: globs of topics that carry no rows; a record is
             still recognised by its content, the topic only settles what the content leaves open.
         framing: where Avro payloads carry the schema id.
+        topic_prefix: the connector's; None to take it from the topics' names.
     """
 
     connector: str = "auto"
@@ -166,6 +167,7 @@ class DecodeOptions:
     transaction_topics: tuple[str, ...] = ("*.transaction",)
     schema_change_topics: tuple[str, ...] = ()
     framing: SchemaIdFraming = SchemaIdFraming.AUTO
+    topic_prefix: str | None = None
 
     def value_format_of(self, topic: str) -> PayloadFormat:
         return _first_match(topic, self.value_formats, self.value_format)

@@ -138,7 +138,8 @@ class Source(Section):
     """The source database and its connector; each part is optional and used only by what is said there."""
 
     topic_prefix: str | None = Field(default=None, min_length=1, examples=["shop"])
-    """The connector's topic.prefix, by which it knows its signals; without it, it is taken from the events."""
+    """The connector's topic.prefix, by which it knows its signals and its records name it; without it, it is taken from
+    the topics' names."""
     signals: Signals | None = None
     """How a rebuild asks for a table's snapshot."""
     notifications_topic: TopicName | None = Field(default=None, examples=["shop-notifications"])

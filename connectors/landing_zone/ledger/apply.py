@@ -53,6 +53,7 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
     """
     if version.version != state.version + 1:
         raise ValueError(f"version {version.version} does not follow {state.version}")
+    tables = {**state.tables, **version.tables}
     return LedgerState(
         ledger_id=state.ledger_id if version.snapshot is None else version.snapshot.ledger_id,
         version=version.version,
@@ -60,8 +61,8 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
         writer=version.writer,
         commits=state.commits + (version.kind is VersionKind.COMMIT),
         topics={**state.topics, **_offsets_after(state, version.planned)},
-        tables={**state.tables, **version.tables},
-        schemas={**state.schemas, **version.schemas},
+        tables=tables,
+        schemas=_schemas_in_use({**state.schemas, **version.schemas}, tables, version.pending),
         pending=version.pending,
         merging=tuple(sorted({*state.merging, *version.merging})),
         passed_over=(*state.passed_over, *version.passed_over),
@@ -122,6 +123,14 @@ def commit_version(state: LedgerState, draft: Draft, stamp: Stamp) -> Version:
     return replace(version, snapshot=apply(state, version))
 
 
+def _schemas_in_use(
+    known: Mapping[str, str], tables: Mapping[str, TableState], pending: Mapping[str, LandedFile]
+) -> dict[str, str]:
+    """The schemas that a table or a pending file has; a table that gets an earlier one back brings it along."""
+    used = {table.schema for table in tables.values()} | {file.schema for file in pending.values()}
+    return {name: text for name, text in known.items() if name in used}
+
+
 def _newly_passed_over(state: LedgerState, draft: Draft) -> tuple[tuple[str, str | None, str], ...]:
     named = set(state.passed_over)
     room = max(0, KEPT_PASSED_OVER - len(named))
@@ -177,10 +186,10 @@ def _newer_runs(
     known: Mapping[str, Mapping[str, int]], found: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, int]]:
     newer = {
-        connector: {run: at for run, at in sorted(runs.items()) if at > known.get(connector, {}).get(run, 0)}
+        connector: {run: at for run, at in runs.items() if at > known.get(connector, {}).get(run, 0)}
         for connector, runs in sorted(found.items())
     }
-    return {connector: runs for connector, runs in newer.items() if runs}
+    return {connector: dict(sorted(_newest(runs).items())) for connector, runs in newer.items() if runs}
 
 
 def _runs_after(
@@ -188,9 +197,13 @@ def _runs_after(
 ) -> dict[str, dict[str, int]]:
     after = dict(known)
     for connector, runs in newer.items():
-        newest = sorted({**known.get(connector, {}), **runs}.items(), key=lambda run: (run[1], run[0]))
-        after[connector] = dict(newest[-KEPT_RUNS:])
+        after[connector] = _newest({**known.get(connector, {}), **runs})
     return after
+
+
+def _newest(runs: Mapping[str, int]) -> dict[str, int]:
+    """The runs that the state remembers of one connector."""
+    return dict(sorted(runs.items(), key=lambda run: (run[1], run[0]))[-KEPT_RUNS:])
 
 
 def _sum(totals: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:

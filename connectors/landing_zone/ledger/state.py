@@ -132,13 +132,14 @@ class LedgerState(msgspec.Struct, frozen=True):
         source: name of the source whose changes it records; empty until a release that records it has claimed it.
         commits: number of versions that carried a batch (claims do not count), so it does not depend on restarts.
         tables: by the landing zone's name of the table, ``schema.table``.
-        schemas: pinned schemas as JSON text, by fingerprint.
+        schemas: pinned schemas of the tables and of the pending files as JSON text, by fingerprint.
         pending: committed files whose rename is not confirmed, by table.
         merging: topics that must take the merge path because they share a table.
         passed_over: source tables of which events passed by while the settings left them out, before the table was
             known; at most :data:`KEPT_PASSED_OVER`.
         runs: by the connector's logical name (its topic prefix), the runs that records of any kind have named, each
-            with Kafka's time of its newest record in milliseconds; at most :data:`KEPT_RUNS` of each connector.
+            with Kafka's time of its newest record in milliseconds; at most :data:`KEPT_RUNS` of each connector, and no
+            connector but that of the settings or those that topics are called by.
         counters: totals since the ledger began (``skipped.tombstone``, ``dead_letters.decode``, ...).
         handled: ids of the requests of people that were carried out, newest last, at most :data:`KEPT_HANDLED`.
     """
@@ -189,7 +190,8 @@ class Version(msgspec.Struct, frozen=True):
         pending: all of the state's pending files (this version's own included).
         merging, passed_over: topics and source tables that this version adds to the state's; counters: what this
             version adds to the state's totals.
-        runs: the connector runs that its records name, where they are new or have a newer record than the state knows.
+        runs: the connector runs that its records name, where they are new or have a newer record than the state knows;
+            the newest ones, as many as the state keeps.
         handled: requests of people that this version carries out.
         decided: what a person has decided about the file of a table, by table, with who it was.
         snapshot: the whole state after this version; on claims and every :data:`SNAPSHOT_EVERY`-th version.

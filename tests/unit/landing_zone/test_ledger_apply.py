@@ -31,10 +31,11 @@ STATE = LedgerState(
     merging=("orders",),
     counters={"dead_letters": 1, "skipped.tombstone": 2},
 )
+WIDER = replace(landed(4), schema="s2")
 DRAFT = Draft(
     planned={"orders": PlannedTopic("T1", {1: (4, 9)}), "items": PlannedTopic("T2", {0: (5, 5)})},
-    files={ORDERS: landed(4)},
-    tables={ORDERS: replace(table(3), late=1), "public.items": table(8, name="items")},
+    files={ORDERS: WIDER},
+    tables={ORDERS: replace(table(3), schema="s2", late=1), "public.items": table(8, name="items")},
     schemas={"s": "{}", "s2": "{}"},
     merging=("items", "orders"),
     counters={"skipped.tombstone": 3, "skipped.heartbeat": 1, "late": 0},
@@ -50,10 +51,10 @@ COMMITTED = Version(
     written_ms=1234,
     commits=6,
     planned=dict(DRAFT.planned),
-    files={ORDERS: landed(4)},
-    tables={ORDERS: replace(table(4, sha256=landed(4).sha256), late=1)},
+    files={ORDERS: WIDER},
+    tables={ORDERS: replace(table(4, sha256=landed(4).sha256), schema="s2", late=1)},
     schemas={"s2": "{}"},
-    pending={"public.items": landed(8, name="items"), ORDERS: landed(4)},
+    pending={"public.items": landed(8, name="items"), ORDERS: WIDER},
     merging=("items",),
     counters={"skipped.tombstone": 3, "skipped.heartbeat": 1},
 )
@@ -138,6 +139,26 @@ def test_the_state_keeps_the_runs_with_the_newest_records() -> None:
     runs = {f"run-{number:02d}": number for number in range(1, KEPT_RUNS + 3)}
     after = apply(STATE, commit_version(STATE, Draft(runs={"shop": runs}), STAMP))
     assert after.runs == {"shop": {run: at for run, at in runs.items() if at > 2}}
+
+
+def test_a_version_holds_no_more_runs_than_the_state_keeps() -> None:
+    state = replace(STATE, runs={"shop": {"old": 7}})
+    runs = {f"run-{number:04d}": number for number in range(1, 1_000)}
+    version = commit_version(state, Draft(runs={"shop": runs}), STAMP)
+    assert version.runs == {"shop": {run: at for run, at in runs.items() if at >= 1_000 - KEPT_RUNS}}
+    assert apply(state, version).runs == version.runs
+
+
+def test_the_state_keeps_the_schemas_that_tables_and_pending_files_have() -> None:
+    wider = Draft(tables={ORDERS: replace(table(3), schema="s2")}, schemas={"s2": "{}"})
+    state = replace(STATE, tables={ORDERS: table(3)}, pending={ORDERS: landed(3)})
+    waiting = apply(state, commit_version(state, wider, STAMP))
+    assert waiting.schemas == {"s": "{}", "s2": "{}"}
+    published = replace(waiting, pending={})
+    after = apply(published, commit_version(published, Draft(), STAMP))
+    assert after.schemas == {"s2": "{}"}
+    back = Draft(tables={ORDERS: table(3)}, schemas={"s": "{}"})
+    assert apply(after, commit_version(after, back, STAMP)).schemas == {"s": "{}"}
 
 
 def test_what_a_parked_table_is_to_be_told_names_it() -> None:

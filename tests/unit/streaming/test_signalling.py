@@ -8,6 +8,7 @@ from connectors.kafka.config import KafkaConfig
 from connectors.kafka.signals import SnapshotKind, SnapshotSignal
 from connectors.kafka.topics import Admin
 from connectors.source_database.errors import DatabaseUnreachableError
+from streaming.job_options import decode_options
 from streaming.lifecycle.signalling import debezium_of
 from streaming.settings.format import Connector
 from tests.unit.streaming.settings_builder import settings
@@ -36,6 +37,11 @@ def test_topics_open_them() -> None:
     )
     assert (debezium.connector, debezium.prefix) == (Connector.MARIADB, "shop")
     assert None not in (debezium.send, debezium.heard, debezium.notifications)
+
+
+def test_the_connector_that_the_settings_name_is_the_one_whose_runs_count() -> None:
+    assert decode_options(settings(source__topic_prefix="shop")).topic_prefix == "shop"
+    assert decode_options(settings()).topic_prefix is None
 
 
 def test_a_signal_table_is_reached_through_the_source_database() -> None:

@@ -178,6 +178,29 @@ class TestAnEventOfTheRunBeforeCameBehind:
         assert (generations(shop), doubts(shop), caplog.messages) == ((1, 1), {}, [])
 
 
+class TestStrangersNameThousandsOfConnectorsAndRuns:
+    @pytest.mark.parametrize(
+        ("at_ms", "expected"),
+        [
+            pytest.param(EMPTIED_MS, (2, 2), id="a second initial snapshot"),
+            pytest.param(SENT_MS - 30_000, (1, 1), id="somebody asked for it"),
+        ],
+    )
+    def test_what_is_known_of_the_connectors_own_runs_decides(
+        self, shop: World, at_ms: int, expected: tuple[int, int]
+    ) -> None:
+        known = shop.ledger.runs
+        assert list(known) == ["shop"]
+        own = [Table(USERS_TOPIC, "users", run=run_id(n), connector=f"mall-{n}") for n in range(2_000)]
+        other = [Table("mall.public.x", "x", run=run_id(SENT_MS + n), connector="shop") for n in range(2_000)]
+        shop.send(*(stranger.tombstone(row(1)) for stranger in (*own, *other)))
+        shop.live()
+        assert shop.ledger.runs == known
+        shop.told += [*all_empty(at_ms), begun_again()]
+        shop.live()
+        assert generations(shop) == expected
+
+
 class TestAnyRecordShowsTheRun:
     def test_one_of_a_table_that_the_settings_leave_out(self, world: World) -> None:
         world.options = {"decode": DecodeOptions(rules=TableRules(exclude=("public.secret",)))}
