@@ -27,5 +27,14 @@ def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
 
 
 def source_text(source: Source) -> str:
-    """``database.schema.table``, for people."""
-    return ".".join(part for part in source if part)
+    """``database.schema.table``, another text for another source.
+
+    A part with a dot or a quote in it is quoted as in SQL (``shop."a.b".c``), and so is an empty one (``"".public.c``).
+    """
+    return ".".join(_quoted(part) for part in source if part is not None)
+
+
+def _quoted(part: str) -> str:
+    if part and "." not in part and '"' not in part:
+        return part
+    return '"' + part.replace('"', '""') + '"'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 from connectors.debezium.schema import SourceTable
@@ -39,12 +41,13 @@ class TableDirectory:
         return source_of(source) not in self._by_source and not (state.sources and name in self._plan.tables)
 
     def merge_name(self, source: SourceTable) -> str:
-        """What keeps a table's runs together on their way to a merge, and apart from all others.
+        """What keeps a table's rows together on their way to its file, and apart from those of all others.
 
-        Two source tables of one name must not mix, unless the settings say that they land together.
+        Two source tables of one name must not mix, unless the settings say that they land together. It is JSON, since
+        names hold whatever would stand between them: ``a.b`` and ``c`` joined by a dot are ``a`` and ``b.c``, too.
         """
         name, state = self.find(source)
-        return name if state.sources else f"{name} {source.database}.{source}"
+        return json.dumps([name] if state.sources else [name, *source_of(source)])
 
     def _look_up(self, source: SourceTable) -> tuple[str, TableState]:
         identity = source_of(source)

@@ -14,6 +14,8 @@ import polars as pl
 import pyarrow as pa
 from polars.exceptions import PanicException, PolarsError
 
+from streaming.landing.shaping.expression_limits import limit_problem
+
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
@@ -94,12 +96,8 @@ def check_expression(text: str) -> None:
     if not isinstance(parsed, pl.Expr):
         raise TypeError("one text gave several expressions")
     made = json.loads(parsed.meta.serialize(format="json"))
-    if _replaces_by_column(made):
-        # Of the texts that differ by row the library refuses some (NULL, another pattern) depending on the rows around.
-        raise ValueError(
-            "calls replace with a column in what is to be replaced, or in what replaces it: both have to be texts in "
-            "quotes"
-        )
+    if problem := limit_problem(made):
+        raise ValueError(problem)
     if _is_too_wide(made):
         raise ValueError(f"gives an integer of 128 bits, {_NOT_HELD}")
 
@@ -109,29 +107,6 @@ def _is_too_wide(node: object) -> bool:
     match node:
         case {"Cast": {"dtype": {"Literal": "Int128" | "UInt128"}}}:
             return True
-        case _:
-            return False
-
-
-def _replaces_by_column(node: object) -> bool:
-    """Whether a part of the serialized expression replaces a text, or puts one there, that comes from a column."""
-    match node:
-        case {"Function": {"input": [_, *texts], "function": {"StringExpr": {"Replace": _}}}} if _has_column(texts):
-            return True
-        case dict():
-            return any(_replaces_by_column(part) for part in node.values())
-        case list():
-            return any(_replaces_by_column(part) for part in node)
-        case _:
-            return False
-
-
-def _has_column(node: object) -> bool:
-    match node:
-        case dict():
-            return "Column" in node or any(_has_column(part) for part in node.values())
-        case list():
-            return any(_has_column(part) for part in node)
         case _:
             return False
 

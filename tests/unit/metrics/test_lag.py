@@ -36,7 +36,7 @@ class TestWaiting:
         assert (one.place, one.behind) == (("orders", 0, 10), 90)
 
     @pytest.mark.parametrize("stop", [None, parked(topic="orders", offset=40)], ids=["the stream", "a stopped table"])
-    def test_a_partition_that_was_added_to_a_known_topic_begins_at_0(self, stop: Parked | None) -> None:
+    def test_the_lag_of_a_partition_that_was_added_to_a_known_topic_counts_from_0(self, stop: Parked | None) -> None:
         spans = {0: (0, 50), 1: (10, 100)}
         view = replace(kafka({}), topics={"orders": TopicDescription("id", spans)})
         fed = table(stop=stop)

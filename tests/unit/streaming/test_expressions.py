@@ -23,6 +23,12 @@ ROWS = pa.RecordBatch.from_pydict(
     }
 )
 
+BY_COLUMN = (
+    "calls regexp_like, rlike, strpos or position with a column in what is looked for: it is a regular expression there"
+)
+OTHER_LENGTH = "calls lpad or rpad with another length than a whole number, written out, from 0 to 1,000"
+TOO_LONG = "replaces texts so that one may become 101 times as long; 100 times is the most"
+
 
 @pytest.mark.parametrize(
     ("text", "kind", "values"),
@@ -73,6 +79,51 @@ def test_an_expression_gives_a_landing_type_that_does_not_depend_on_the_rows(
         ("replace(name, '-', other)", "calls replace with a column in what is to be replaced, or in what replaces it:"),
         ("upper(concat('a', Replace(name, 'b' || lower(other), '')))", "calls replace with a column in what is"),
         ("upper(concat('a', Replace(name, 'b', 'c' || other)))", "calls replace with a column in what is"),
+        (
+            "regexp_like(name, other)",
+            BY_COLUMN,
+        ),
+        ("name rlike lower(other)", BY_COLUMN),
+        ("strpos(name, other)", BY_COLUMN),
+        (
+            "upper(position(other in name))",
+            BY_COLUMN,
+        ),
+        (
+            "lpad(name, quantity, 'x')",
+            OTHER_LENGTH,
+        ),
+        (
+            "rpad(name, quantity)",
+            OTHER_LENGTH,
+        ),
+        ("upper('a' || rpad(name, 10 + quantity, 'x'))", OTHER_LENGTH),
+        ("lpad(name, 500 * 500)", OTHER_LENGTH),
+        (
+            "lpad(name, 1001)",
+            OTHER_LENGTH,
+        ),
+        ("rpad(name, -1)", OTHER_LENGTH),
+        ("rpad(name, 99999999999999999999)", OTHER_LENGTH),
+        ("lpad(name, '5')", OTHER_LENGTH),
+        ("lpad(name, 1.5)", OTHER_LENGTH),
+        (f"replace(name, 'a', '{'x' * 101}')", TOO_LONG),
+        (f"replace(name, '', '{'x' * 100}')", TOO_LONG),
+        ("replace(name, 'a', lpad('', 500))", "replaces texts so that one may become "),
+        (
+            "replace(upper(replace(name, 'a', 'bbbbbbbbbbb')), 'B', 'cccccccccc')",
+            "replaces texts so that one may become 110 times as long",
+        ),
+        (f"regexp_replace(name, 'a*', '{'x' * 100}', 'g')", TOO_LONG),
+        (
+            "regexp_replace(name, '.*', '" + r"\0" * 101 + "')",
+            TOO_LONG,
+        ),
+        ("cast(quantity as decimal(1000, 2))", "casts to a decimal of other than 1 to 38 digits, or with more digits"),
+        (
+            "upper(cast(price::decimal(5, 9) as varchar))",
+            "casts to a decimal of other than 1 to 38 digits, or with more",
+        ),
         ("pow(quantity, 2)", "calls pow, which is not among the functions of one row: abs"),
         ("power(2, quantity)", "calls power, which is not among the functions of one row: abs"),
         ("try_cast(name as hugeint)", "gives an integer of 128 bits, which no landing file holds: cast it to another"),
@@ -98,6 +149,28 @@ def test_a_text_of_a_column_may_be_replaced_by_a_fixed_one() -> None:
     ):
         check_expression(text)
         assert compute(rows, "n", text).to_pylist() == ["axb", "x", None]
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("name", 1),
+        (f"replace(name, 'a', '{'x' * 100}')", 100),
+        ("replace(replace(name, 'a', 'bbbb'), 'b', 'ccccc')", 20),
+        ("replace(replace(name, 'a', 'bbbb'), 'bb', 'cccc')", 8),
+        ("replace(name, '', 'bb')", 3),
+        ("regexp_replace(name, 'a*?', 'bb', 'g')", 3),
+        (r"regexp_replace(name, '(a*)', '\1\1\0')", 3),
+        (r"regexp_replace(name, '.', '\0\0-', 'g')", 3),
+        ("lpad(name, 1000, 'x')", 1),
+        ("replace(name || name, 'a', 'bbb')", 6),
+    ],
+)
+def test_what_is_allowed_makes_a_text_longer_by_what_is_written_there(text: str, length: int) -> None:
+    check_expression(text)
+    [made] = compute(pa.RecordBatch.from_pydict({"name": ["a" * 100_000]}), "n", text).to_pylist()
+    assert len(made) <= 100_000 * length + length
+    assert len(made) >= 100_000 * length * 0.9 or text.startswith("lpad")
 
 
 @pytest.mark.parametrize(
@@ -133,6 +206,10 @@ def test_every_function_of_the_list_is_known_to_the_library() -> None:
         "regexp_replace": "regexp_replace(name, 'a', 'b')",
         "replace": "replace(name, 'a', 'b')",
         "concat_ws": "concat_ws('-', name, name)",
+        "lpad": "lpad(name, 5)",
+        "rpad": "rpad(name, 5)",
+        "regexp_like": "regexp_like(name, 'a')",
+        "strpos": "strpos(name, 'a')",
     }
     for function in sorted(FUNCTIONS):
         calls = [f"{function}({arguments})" for arguments in ("name", "name, name", "name, name, name", "")]

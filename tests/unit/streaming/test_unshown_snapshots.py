@@ -101,7 +101,7 @@ class TestEveryTableWasEmptyAndNothingCameBehind:
             shop.live()
         assert (shop.rows(), generations(shop), len(shop.signals)) == ([row(7)], (2, 2), 2)
 
-    def test_it_comes_out_the_same_if_the_driver_dies_on_the_way(self, shop: World) -> None:
+    def test_all_tables_come_out_the_same_if_the_driver_dies_on_the_way(self, shop: World) -> None:
         shop.told += [*all_empty(), begun_again()]
         with pytest.raises(Crash):
             shop.driver(dies_at("delete_folder", "orders")).drain()
