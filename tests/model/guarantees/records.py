@@ -35,6 +35,17 @@ BROKEN = (
         ("tests/unit/debezium/test_cuts.py::test_any_cut_of_any_mixture_gives_every_record_the_same_fate",),
     ),
     Broken(
+        "what stands between two Avro records is known beforehand",
+        "connectors/debezium/avro_block.py",
+        "        guard = secrets.token_bytes(_GUARD_BYTES)\n",
+        "        guard = bytes(_GUARD_BYTES)\n",
+        (
+            "tests/security/test_swallowed_records.py"
+            "::test_what_stood_between_the_records_of_one_batch_means_nothing_in_the_next",
+            "tests/security/test_swallowed_records.py::test_nothing_may_follow_the_only_datum_of_a_batch",
+        ),
+    ),
+    Broken(
         "a value nested without end is not foreseen",
         "connectors/json_errors.py",
         "(msgspec.DecodeError, UnicodeDecodeError, RecursionError)",
