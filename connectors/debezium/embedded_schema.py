@@ -38,6 +38,16 @@ class _Wrapped(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _WRAPPED = msgspec.json.Decoder(_Wrapped)
+_ANY = msgspec.json.Decoder(msgspec.Raw)
+
+
+def is_json(text: bytes) -> bool:
+    """Whether the text is one JSON value."""
+    try:
+        _ANY.decode(text)
+    except DECODE_ERRORS:
+        return False
+    return True
 
 
 class EmbeddedSchemas:
@@ -55,7 +65,11 @@ class EmbeddedSchemas:
         self._held = 0
 
     def common(self, topic: str, bodies: Bodies) -> tuple[EmbeddedSchema | None, Bodies] | None:
-        """Schema and payloads when all bodies have the topic's latest schema, or none has any; else ``None``."""
+        """Schema and payloads when all bodies have the topic's latest schema, or none has any; else ``None``.
+
+        They are recognised by how they begin and end: a body whose payload is not JSON is none of them, and is to be
+        split.
+        """
         if not len(bodies):
             return None
         opening = _OPENING.match(bodies[0])
@@ -79,9 +93,13 @@ class EmbeddedSchemas:
         known = self._prefixes.setdefault(topic, [])
         for place, (prefix, schema) in enumerate(known):
             if body.startswith(prefix) and body.endswith(b"}"):
+                payload = body[len(prefix) : -1]
+                # Else it is another object that begins alike: what it is must not depend on what was seen before.
+                if not is_json(payload):
+                    break
                 if place:
                     known.insert(0, known.pop(place))
-                return schema, body[len(prefix) : -1]
+                return schema, payload
         try:
             wrapped = _WRAPPED.decode(body)
         except DECODE_ERRORS:
@@ -93,7 +111,7 @@ class EmbeddedSchemas:
         if not text.startswith(b"{"):
             return None, body
         schema = self._parsed(text)
-        if body.endswith(payload + b"}"):
+        if body.endswith(payload + b"}") and payload != text:
             known.insert(0, (body[: len(body) - len(payload) - 1], schema))
             del known[_KEPT_PER_TOPIC:]
         return schema, payload

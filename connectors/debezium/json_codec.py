@@ -16,7 +16,7 @@ import numpy as np
 
 from connectors.debezium import semantics
 from connectors.debezium.bodies import Bodies
-from connectors.debezium.embedded_schema import EmbeddedSchema, EmbeddedSchemas
+from connectors.debezium.embedded_schema import EmbeddedSchema, EmbeddedSchemas, is_json
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Int64s, SkipReason
@@ -48,12 +48,17 @@ Layout = EnvelopeLayout | FlattenedLayout
 
 @dataclass(frozen=True)
 class _Part:
-    """Records of one batch with one embedded schema, or without any."""
+    """Records of one batch with one embedded schema, or without any.
+
+    Attributes:
+        wrapped: the bodies with the schema around them, where they have only been recognised by how they begin.
+    """
 
     topic: str
     schema: EmbeddedSchema | None
     rows: Int64s
     bodies: Bodies
+    wrapped: Bodies | None = None
 
 
 class JsonCodec:
@@ -88,7 +93,10 @@ class JsonCodec:
     def _parts(self, topic: str, rows: Int64s, bodies: Bodies, verdicts: Verdicts) -> list[_Part]:
         common = self._embedded.common(topic, bodies)
         if common is not None:
-            return [_Part(topic, common[0], rows, common[1])]
+            return [_Part(topic, common[0], rows, common[1], None if common[0] is None else bodies)]
+        return self._split(topic, rows, bodies, verdicts)
+
+    def _split(self, topic: str, rows: Int64s, bodies: Bodies, verdicts: Verdicts) -> list[_Part]:
         places: dict[EmbeddedSchema | None, list[int]] = {}
         payloads: dict[EmbeddedSchema | None, list[bytes]] = {}
         for place, body in enumerate(bodies):
@@ -111,6 +119,14 @@ class JsonCodec:
                 self._latest[(part.topic, part.schema)] = usual
                 group, rest = self._try(part, layout, rest)
                 groups += group
+        if part.wrapped is not None:
+            broken = [place for place in rest.tolist() if not is_json(part.bodies[place])]
+            if broken:
+                for other in self._split(
+                    part.topic, part.rows[broken], part.wrapped.select(np.array(broken)), verdicts
+                ):
+                    groups += self._decode_part(other, keys, verdicts)
+                rest = np.setdiff1d(rest, broken)
         by_origin: dict[Origin, list[int]] = defaultdict(list)
         for place in rest.tolist():
             row = int(part.rows[place])

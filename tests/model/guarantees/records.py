@@ -53,6 +53,30 @@ BROKEN = (
         ),
     ),
     Broken(
+        "who reads JSON decides whether it is UTF-8",
+        "connectors/debezium/framing.py",
+        "    if damaged:\n",
+        "    if len(damaged) == len(payloads):\n",
+        (
+            "tests/unit/debezium/test_utf8.py::test_a_value_with_a_byte_that_is_not_utf8_anywhere_is_a_dead_letter",
+            "tests/unit/debezium/test_utf8.py::test_a_key_with_such_a_byte_is_unreadable",
+        ),
+    ),
+    Broken(
+        "a record that nothing is known of is judged by what nobody needs",
+        "connectors/debezium/json_probe.py",
+        "        self._raw = raw\n",
+        "        self._raw = {name: one for name, one in raw.items() if [msgspec.json.decode(one)]}\n",
+        ("tests/unit/debezium/test_cuts.py::test_what_a_decoder_has_seen_changes_the_fate_of_no_record",),
+    ),
+    Broken(
+        "what begins like a record with a schema is taken for one",
+        "connectors/debezium/json_codec.py",
+        "        if part.wrapped is not None:\n",
+        "        if part.wrapped is part:\n",
+        ("tests/unit/debezium/test_cuts.py::test_what_a_decoder_has_seen_changes_the_fate_of_no_record",),
+    ),
+    Broken(
         "a value nested without end is not foreseen",
         "connectors/json_errors.py",
         "(msgspec.DecodeError, UnicodeDecodeError, RecursionError)",
