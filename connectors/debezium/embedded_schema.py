@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import msgspec
 
@@ -30,6 +31,11 @@ class EmbeddedSchema:
     """A parsed schema; one object per schema text, so that it can be compared by identity."""
 
     record: RecordSchema
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The record's members."""
+        return frozenset(field.name for field in self.record.root.children)
 
 
 class _Wrapped(msgspec.Struct, forbid_unknown_fields=True, gc=False):

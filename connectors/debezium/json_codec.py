@@ -60,6 +60,11 @@ class _Part:
     bodies: Bodies
     wrapped: Bodies | None = None
 
+    @property
+    def names(self) -> frozenset[str] | None:
+        """The records' members, where a schema lists them."""
+        return None if self.schema is None else self.schema.names
+
 
 class JsonCodec:
     """Decodes JSON values; belongs to one decoder and remembers schemas and layouts.
@@ -130,7 +135,7 @@ class JsonCodec:
         by_origin: dict[Origin, list[int]] = defaultdict(list)
         for place in rest.tolist():
             row = int(part.rows[place])
-            origin = origin_of(part.bodies[place], part.topic, keys.names_at(row), self._options)
+            origin = origin_of(part.bodies[place], part.topic, keys.names_at(row), self._options, part.names)
             if isinstance(origin, Origin):
                 by_origin[origin].append(place)
             else:
@@ -141,7 +146,7 @@ class JsonCodec:
 
     def _first_origin(self, part: _Part, keys: RecordKeys) -> Origin | None:
         for row, body in zip(part.rows.tolist(), part.bodies, strict=True):
-            origin = origin_of(body, part.topic, keys.names_at(row), self._options)
+            origin = origin_of(body, part.topic, keys.names_at(row), self._options, part.names)
             if isinstance(origin, Origin):
                 return origin
         return None
@@ -226,10 +231,7 @@ class JsonCodec:
         decoding = options.rules.decoding_for(origin.table)
         if decoding is None:
             return SkipReason.EXCLUDED_TABLE
-        names: frozenset[str] = frozenset()
-        if part.schema is not None:
-            names = frozenset(field.name for field in part.schema.record.root.children)
-        elif not fields and not _holds_documents(origin):
+        if part.schema is None and not fields and not _holds_documents(origin):
             if decoding.learn:
                 return None
             return Rejection(
@@ -254,7 +256,8 @@ class JsonCodec:
                     return FlattenedLayout(
                         origin,
                         columns,
-                        names or None,
+                        part.names,
+                        fixed_connector=options.connector != "auto",
                         prefix=options.metadata_prefix,
                         topic=part.topic,
                         numeric_decimals=numeric,

@@ -16,16 +16,21 @@ _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def origin_of(
-    body: bytes, topic: str, key_names: Sequence[str], options: DecodeOptions
+    body: bytes, topic: str, key_names: Sequence[str], options: DecodeOptions, names: frozenset[str] | None = None
 ) -> Origin | SkipReason | Rejection:
-    """What a value without its embedded schema is about, or why that cannot be told."""
+    """What a value without its embedded schema is about, or why that cannot be told.
+
+    Args:
+        names: the members that the schema lists; others say nothing. None where there is no schema.
+    """
     try:
         members = _OBJECT.decode(body)
         form = form_of(frozenset(members), topic, key_names, options)
         if not isinstance(form, RecordForm):
             return form
         if form is RecordForm.FLATTENED:
-            return flattened_origin(_Members(members), topic, options)
+            listed = members if names is None else {name: members[name] for name in names & members.keys()}
+            return flattened_origin(_Members(listed), topic, options)
         source = members.get("source", _NULL)
         block = _Members(_OBJECT.decode(source)) if bytes(source)[:1] == b"{" else None
         return envelope_origin(msgspec.json.decode(members["op"]), block, options)

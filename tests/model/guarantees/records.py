@@ -77,6 +77,13 @@ BROKEN = (
         ("tests/unit/debezium/test_cuts.py::test_what_a_decoder_has_seen_changes_the_fate_of_no_record",),
     ),
     Broken(
+        "the connector of one flattened row holds for all",
+        "connectors/debezium/json_flattened.py",
+        "            if connectors.count(self._origin.connector) < count:\n",
+        "            if connectors.count(self._origin.connector) > count:\n",
+        ("tests/unit/debezium/test_cuts.py::test_what_a_decoder_has_seen_changes_the_fate_of_no_record",),
+    ),
+    Broken(
         "a value nested without end is not foreseen",
         "connectors/json_errors.py",
         "(msgspec.DecodeError, UnicodeDecodeError, RecursionError)",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
@@ -17,7 +18,18 @@ from connectors.debezium.json_kernel.native import Kernel
 from connectors.debezium.options import DecodeOptions, EnvelopeForm, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
 from tests.support.json_kernel import built
-from tests.unit.debezium.builders import COLUMNS, ID, NAME, Message, SchemaRegistry, event, records, tombstone
+from tests.unit.debezium.builders import (
+    COLUMNS,
+    ID,
+    NAME,
+    Message,
+    SchemaRegistry,
+    avro_row,
+    event,
+    records,
+    struct_schema,
+    tombstone,
+)
 
 KERNEL = built()
 REGISTRY = SchemaRegistry()
@@ -56,6 +68,24 @@ def more(message: Message, tail: bytes) -> Message:
     return Message(message.key, (message.value or b"")[:-1] + tail)
 
 
+ROW_WITH_SCHEMA = Message(
+    b'{"id":1}',
+    json.dumps(
+        {
+            "schema": struct_schema("Row", [*COLUMNS, Field("__op", ConnectType.STRING)]),
+            "payload": {"id": 1, "name": "a", "__op": "c"},
+        },
+        separators=(",", ":"),
+    ).encode(),
+)
+AVRO_ROW = avro_row(
+    "Row", [*COLUMNS, *(Field(name, ConnectType.STRING) for name in ("__source_connector", "__connector"))]
+)
+AVRO_ROW["fields"].append({"name": "__lsn", "type": "long"})
+NAMED = [
+    {"__source_connector": None, "__connector": "postgresql"},
+    {"__source_connector": "mysql", "__connector": None},
+]
 ENVELOPES = [
     *(one.json() for one in (INSERT, WIDE, CHANGE, DELETE, OTHER)),
     *(one.json_with_schema() for one in (INSERT, CHANGE, DELETE, OTHER)),
@@ -110,6 +140,16 @@ FLATTENED = [
     *(Message(b'{"id":1}', b'{"id":1,"name":"a","other":' + strange + b',"__op":"c"}') for strange in STRANGE),
     *(Message(b'{"id":1}', b'{"id":1,"name":"a","__collection":' + strange + b',"__op":"c"}') for strange in STRANGE),
     Message(b'{"id":1}', b'{"id":1,"name":"a","__source_table":null,"__table":"other"}'),
+    *(
+        Message(
+            b'{"id":1}', b'{"id":1,"name":"a","__connector":' + connector + b',"__lsn":7,"__file":"f.01","__pos":4}'
+        )
+        for connector in (b'"postgresql"', b'"mysql"', b'"mongodb"', b'"cassandra"', b'""', b"null", b"5")
+    ),
+    *(Message(b'{"id":1}', REGISTRY.encode(AVRO_ROW, {"id": 1, "name": "a", "__lsn": 7} | named)) for named in NAMED),
+    with_strange(ROW_WITH_SCHEMA, b'0,"__table":"other"', b'"__op":"c"'),
+    with_strange(ROW_WITH_SCHEMA, b'0,"__connector":"mysql"', b'"__op":"c"'),
+    ROW_WITH_SCHEMA,
     Message(b'{"id":1}', b'{"id":1,"name":"a","__source_op":"d","__op":"c"}'),
 ]
 RULES = {"declared": TableDecoding(declared=COLUMNS), "learned": TableDecoding(learn=True), "typed": TableDecoding()}
