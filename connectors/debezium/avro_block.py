@@ -3,24 +3,27 @@
 The container's header names the writer schema, the block's body is the datums one after another (Avro 1.11
 specification, "Object Container Files"), so polars reads it whole. The schema is rewritten into an equal encoding that
 polars can read: logical types dropped (values stay physical), named types written out under new names, an enum as its
-int, a map as an array of key and value. A number of our own after each datum proves that every datum ended where the
-next one starts; without it, one corrupt datum would silently shift all that follow.
+int, a map as an array of key and value.
+
+A guard after each datum, a field of our own at the end of the record, proves that every datum ended where the next one
+starts; without it, one corrupt datum would silently shift all that follow. It is drawn anew for each block, so that
+nobody can write it into a record: it stands behind the datums and nowhere else. The reader only goes forward, so n
+guards read from n such places are each read from its own: every row is its datum's from the first byte to the last.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import secrets
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pyarrow as pa
 
 GUARD = "__cdc_bridge_guard"
-_GUARD_BASE = 7_046_029_254_386.5
+_GUARD_BYTES = 16
 _SYNC = b"cdc-bridge-block"
 _PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "string", "bytes"})
 
@@ -51,7 +54,7 @@ class AvroBlock:
         record = rewriter.rewrite(schema, "", ())
         if not isinstance(record, dict) or record.get("type") != "record":
             raise UnsupportedByBlocksError("not a record")
-        record["fields"].append({"name": GUARD, "type": "double"})
+        record["fields"].append({"name": GUARD, "type": {"type": "fixed", "name": GUARD, "size": _GUARD_BYTES}})
         self.enums: dict[tuple[str, ...], tuple[str, ...]] = rewriter.enums
         metadata = [(b"avro.schema", json.dumps(record).encode()), (b"avro.codec", b"null")]
         pairs = b"".join(_sized(name) + _sized(value) for name, value in metadata)
@@ -64,10 +67,8 @@ class AvroBlock:
             CorruptBlockError: see there.
         """
         count = len(datums)
-        guards = np.arange(count, dtype="<f8") + _GUARD_BASE
-        marks = guards.tobytes()
-        ends = [marks[place : place + 8] for place in range(0, len(marks), 8)]
-        body = b"".join(chain.from_iterable(zip(datums, ends, strict=True)))
+        guard = secrets.token_bytes(_GUARD_BYTES)
+        body = guard.join((*datums, b""))
         block = b"".join((self._header, _zigzag(count), _zigzag(len(body)), body, _SYNC))
         try:
             frame = pl.read_avro(io.BytesIO(block), columns=[*columns, GUARD])
@@ -76,7 +77,7 @@ class AvroBlock:
         except BaseException as error:
             # polars panics on bytes that make no sense; its PanicException is no Exception.
             raise CorruptBlockError(str(error)) from error
-        if frame.height != count or not np.array_equal(frame[GUARD].to_numpy(), guards):
+        if frame.height != count or not (frame[GUARD] == pl.Series([guard])).all():
             raise CorruptBlockError("a datum does not end where the next one starts")
         return frame.drop(GUARD).to_arrow()
 

@@ -97,7 +97,7 @@ class AvroCodec:
         if _refused({"op": _TEXT}, reader.record.root.children, rows, verdicts):
             return []
         ops = records.values("op")
-        connectors = self._connectors(records, "source", "connector")
+        connectors = self._connectors(records.values("source", "connector"))
         source_there = records.images("source").present
         usable = source_there & present_mask(ops)
         for place in np.flatnonzero(~usable).tolist():
@@ -140,7 +140,7 @@ class AvroCodec:
     ) -> list[EventGroup]:
         prefix = self._options.metadata_prefix
         records = part.records
-        connectors = self._connectors(records, *self._first(records, "connector"))
+        connectors = self._connectors(self._member(records, "connector"))
         groups: list[EventGroup] = []
         for connector, mine in _each(connectors):
             kinds = {
@@ -171,15 +171,11 @@ class AvroCodec:
                 groups.append(group.select(places[mine[places]]))
         return [group for group in groups if len(group)]
 
-    def _connectors(self, records: AvroRecords, *path: str) -> list[str]:
+    def _connectors(self, named: list[Any]) -> list[str]:
         """The connector per record, as the settings or the records say."""
         if self._options.connector != "auto":
-            return [self._options.connector] * len(records)
-        return [name if isinstance(name, str) else "" for name in records.values(*path)]
-
-    def _first(self, records: AvroRecords, member: str) -> tuple[str, ...]:
-        names = metadata_fields(member, self._options.metadata_prefix)
-        return next(((name,) for name in names if any(value is not None for value in records.values(name))), names[:1])
+            return [self._options.connector] * len(named)
+        return [name if isinstance(name, str) else "" for name in named]
 
     def _member(self, records: AvroRecords, member: str) -> list[Any]:
         found = [records.values(name) for name in metadata_fields(member, self._options.metadata_prefix)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import msgspec
 
@@ -18,8 +19,6 @@ from connectors.debezium.record_schema import RecordSchema
 from connectors.json_errors import DECODE_ERRORS
 
 _OPENING = re.compile(rb'\{"([^"\\]+)":')
-_SCHEMA_FIRST = re.compile(rb'[ \t\n\r]*\{[ \t\n\r]*"schema"[ \t\n\r]*:[ \t\n\r]*')
-_PAYLOAD_NEXT = re.compile(rb'[ \t\n\r]*,[ \t\n\r]*"payload"[ \t\n\r]*:[ \t\n\r]*')
 _WRAPPING = (b"schema", b"payload")
 _KEPT_PER_TOPIC = 64
 _KEPT_TEXTS = 2048
@@ -33,6 +32,11 @@ class EmbeddedSchema:
 
     record: RecordSchema
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The record's members."""
+        return frozenset(field.name for field in self.record.root.children)
+
 
 class _Wrapped(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     schema: msgspec.Raw
@@ -40,6 +44,16 @@ class _Wrapped(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 _WRAPPED = msgspec.json.Decoder(_Wrapped)
+_ANY = msgspec.json.Decoder(msgspec.Raw)
+
+
+def is_json(text: bytes) -> bool:
+    """Whether the text is one JSON value."""
+    try:
+        _ANY.decode(text)
+    except DECODE_ERRORS:
+        return False
+    return True
 
 
 class EmbeddedSchemas:
@@ -57,7 +71,11 @@ class EmbeddedSchemas:
         self._held = 0
 
     def common(self, topic: str, bodies: Bodies) -> tuple[EmbeddedSchema | None, Bodies] | None:
-        """Schema and payloads when all bodies have the topic's latest schema, or none has any; else ``None``."""
+        """Schema and payloads when all bodies have the topic's latest schema, or none has any; else ``None``.
+
+        They are recognised by how they begin and end: a body whose payload is not JSON is none of them, and is to be
+        split.
+        """
         if not len(bodies):
             return None
         opening = _OPENING.match(bodies[0])
@@ -81,9 +99,13 @@ class EmbeddedSchemas:
         known = self._prefixes.setdefault(topic, [])
         for place, (prefix, schema) in enumerate(known):
             if body.startswith(prefix) and body.endswith(b"}"):
+                payload = body[len(prefix) : -1]
+                # Else it is another object that begins alike: what it is must not depend on what was seen before.
+                if not is_json(payload):
+                    break
                 if place:
                     known.insert(0, known.pop(place))
-                return schema, body[len(prefix) : -1]
+                return schema, payload
         try:
             wrapped = _WRAPPED.decode(body)
         except DECODE_ERRORS:
@@ -95,16 +117,10 @@ class EmbeddedSchemas:
         if not text.startswith(b"{"):
             return None, body
         schema = self._parsed(text)
-        begins = _SCHEMA_FIRST.match(body)
-        if begins is None or not body.endswith(b"}"):
-            return schema, payload
-        goes_on = _PAYLOAD_NEXT.match(body, begins.end() + len(text))
-        if goes_on is None or not body.startswith(text, begins.end()):
-            # A member is there twice: which of them counts must not depend on the prefixes that are known.
-            return None, body
-        known.insert(0, (body[: goes_on.end()], schema))
-        del known[_KEPT_PER_TOPIC:]
-        return schema, body[goes_on.end() : -1]
+        if body.endswith(payload + b"}") and payload != text:
+            known.insert(0, (body[: len(body) - len(payload) - 1], schema))
+            del known[_KEPT_PER_TOPIC:]
+        return schema, payload
 
     def _parsed(self, text: bytes) -> EmbeddedSchema:
         schema = self._texts.get(text)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from connectors.debezium.schema import SourceTable
@@ -103,9 +103,10 @@ def metadata_fields(member: str, prefix: str) -> tuple[str, ...]:
     return f"{prefix}source_{member}", f"{prefix}{member}"
 
 
-def metadata_field(member: str, names: Collection[str], prefix: str) -> str | None:
-    """The field that holds the source block's ``member``, or ``None`` when the transformation did not add it."""
-    return next((name for name in metadata_fields(member, prefix) if name in names), None)
+def metadata_value(member: str, row: Mapping[str, Any], prefix: str) -> object:
+    """The value of the source block's ``member``, ``op`` or ``deleted`` in a record; None where it has none."""
+    values = (row[name] for name in metadata_fields(member, prefix) if name in row)
+    return next((value for value in values if value is not None), None)
 
 
 def topic_table(topic: str, connector: str) -> SourceTable:

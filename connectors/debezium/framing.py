@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.options import PayloadFormat, SchemaIdFraming
+from connectors.debezium.utf8 import not_utf8
 from connectors.debezium.verdicts import BadReason, Rejection
 from connectors.debezium.wire import Datum, SchemaId, SchemaIdHeaders, SchemaIdKind, read_prefix
 
@@ -39,7 +40,7 @@ class Framed:
     """The payloads of a batch by format; nulls are in none of the three.
 
     Attributes:
-        json: places of the JSON payloads, ascending.
+        json: places of the JSON payloads, ascending; all of them are UTF-8.
         avro: the Avro payloads by writer schema.
         rejected: what is wrong, per place of a payload that is neither.
     """
@@ -70,6 +71,10 @@ def frame(payloads: pa.BinaryArray, ids: SchemaIdHeaders, declared: PayloadForma
         case PayloadFormat.AUTO:
             avro = open_ & (_heads(content, starts, sizes, 1)[:, 0] == 0)
     framed.json = np.flatnonzero(open_ & ~avro)
+    damaged = not_utf8(payloads, framed.json)
+    if damaged:
+        framed.rejected |= damaged
+        framed.json = np.setdiff1d(framed.json, list(damaged))
     places = np.flatnonzero(avro)
     _by_prefix(payloads, places, sizes, _heads(content, starts[places], sizes[places], _PREFIX), framing, framed)
     return framed

@@ -16,7 +16,7 @@ import numpy as np
 
 from connectors.debezium import semantics
 from connectors.debezium.bodies import Bodies
-from connectors.debezium.embedded_schema import EmbeddedSchema, EmbeddedSchemas
+from connectors.debezium.embedded_schema import EmbeddedSchema, EmbeddedSchemas, is_json
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Int64s, SkipReason
@@ -48,12 +48,22 @@ Layout = EnvelopeLayout | FlattenedLayout
 
 @dataclass(frozen=True)
 class _Part:
-    """Records of one batch with one embedded schema, or without any."""
+    """Records of one batch with one embedded schema, or without any.
+
+    Attributes:
+        wrapped: the bodies with the schema around them, where they have only been recognised by how they begin.
+    """
 
     topic: str
     schema: EmbeddedSchema | None
     rows: Int64s
     bodies: Bodies
+    wrapped: Bodies | None = None
+
+    @property
+    def names(self) -> frozenset[str] | None:
+        """The records' members, where a schema lists them."""
+        return None if self.schema is None else self.schema.names
 
 
 class JsonCodec:
@@ -88,7 +98,10 @@ class JsonCodec:
     def _parts(self, topic: str, rows: Int64s, bodies: Bodies, verdicts: Verdicts) -> list[_Part]:
         common = self._embedded.common(topic, bodies)
         if common is not None:
-            return [_Part(topic, common[0], rows, common[1])]
+            return [_Part(topic, common[0], rows, common[1], None if common[0] is None else bodies)]
+        return self._split(topic, rows, bodies, verdicts)
+
+    def _split(self, topic: str, rows: Int64s, bodies: Bodies, verdicts: Verdicts) -> list[_Part]:
         places: dict[EmbeddedSchema | None, list[int]] = {}
         payloads: dict[EmbeddedSchema | None, list[bytes]] = {}
         for place, body in enumerate(bodies):
@@ -111,10 +124,18 @@ class JsonCodec:
                 self._latest[(part.topic, part.schema)] = usual
                 group, rest = self._try(part, layout, rest)
                 groups += group
+        if part.wrapped is not None:
+            broken = [place for place in rest.tolist() if not is_json(part.bodies[place])]
+            if broken:
+                for other in self._split(
+                    part.topic, part.rows[broken], part.wrapped.select(np.array(broken)), verdicts
+                ):
+                    groups += self._decode_part(other, keys, verdicts)
+                rest = np.setdiff1d(rest, broken)
         by_origin: dict[Origin, list[int]] = defaultdict(list)
         for place in rest.tolist():
             row = int(part.rows[place])
-            origin = origin_of(part.bodies[place], part.topic, keys.names_at(row), self._options)
+            origin = origin_of(part.bodies[place], part.topic, keys.names_at(row), self._options, part.names)
             if isinstance(origin, Origin):
                 by_origin[origin].append(place)
             else:
@@ -125,7 +146,7 @@ class JsonCodec:
 
     def _first_origin(self, part: _Part, keys: RecordKeys) -> Origin | None:
         for row, body in zip(part.rows.tolist(), part.bodies, strict=True):
-            origin = origin_of(body, part.topic, keys.names_at(row), self._options)
+            origin = origin_of(body, part.topic, keys.names_at(row), self._options, part.names)
             if isinstance(origin, Origin):
                 return origin
         return None
@@ -210,10 +231,7 @@ class JsonCodec:
         decoding = options.rules.decoding_for(origin.table)
         if decoding is None:
             return SkipReason.EXCLUDED_TABLE
-        names: frozenset[str] = frozenset()
-        if part.schema is not None:
-            names = frozenset(field.name for field in part.schema.record.root.children)
-        elif not fields and not _holds_documents(origin):
+        if part.schema is None and not fields and not _holds_documents(origin):
             if decoding.learn:
                 return None
             return Rejection(
@@ -238,7 +256,8 @@ class JsonCodec:
                     return FlattenedLayout(
                         origin,
                         columns,
-                        names or None,
+                        part.names,
+                        fixed_connector=options.connector != "auto",
                         prefix=options.metadata_prefix,
                         topic=part.topic,
                         numeric_decimals=numeric,

@@ -32,6 +32,7 @@ class FlattenedLayout:
 
     Args:
         origin: connector and table; rows of others are decoded too, and reported as foreign.
+        fixed_connector: True where the settings fix the connector, whatever the records say.
         columns: the row's columns.
         names: the record's fields; ``None`` where no schema lists them, so that any metadata field may be there.
         kernel: reads most records; ``None`` to decode them all by msgspec.
@@ -43,6 +44,7 @@ class FlattenedLayout:
         columns: tuple[Field, ...],
         names: frozenset[str] | None,
         *,
+        fixed_connector: bool = False,
         prefix: str,
         topic: str,
         numeric_decimals: bool = False,
@@ -55,6 +57,9 @@ class FlattenedLayout:
         members = dict.fromkeys(name_fields(origin.connector), str) | positions
         self._members = tuple(positions)
         self._prefix = prefix
+        if not fixed_connector:
+            members["connector"] = str
+        self._fixed_connector = fixed_connector
         beside: dict[str, Any] = {}
         for member in (*members, "op", "deleted"):
             annotation: Any = {"op": str, "deleted": bool | str}.get(member) or members[member]
@@ -92,6 +97,10 @@ class FlattenedLayout:
         )
         foreign = np.ones(count, dtype=np.bool_)
         foreign[tables_of(*named).get(self._origin.table, [])] = False
+        if not self._fixed_connector:
+            connectors = [name or "" for name in self._values("connector", found.values, count)]
+            if connectors.count(self._origin.connector) < count:
+                foreign |= np.array([name != self._origin.connector for name in connectors], dtype=np.bool_)
         return Reading(group, failed, foreign if foreign.any() else None)
 
     def _found(self, bodies: Bodies) -> tuple[Found, list[int]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -17,17 +16,24 @@ _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def origin_of(
-    body: bytes, topic: str, key_names: Sequence[str], options: DecodeOptions
+    body: bytes, topic: str, key_names: Sequence[str], options: DecodeOptions, names: frozenset[str] | None = None
 ) -> Origin | SkipReason | Rejection:
-    """What a value without its embedded schema is about, or why that cannot be told."""
+    """What a value without its embedded schema is about, or why that cannot be told.
+
+    Args:
+        names: the members that the schema lists; others say nothing. None where there is no schema.
+    """
     try:
         members = _OBJECT.decode(body)
         form = form_of(frozenset(members), topic, key_names, options)
         if not isinstance(form, RecordForm):
             return form
         if form is RecordForm.FLATTENED:
-            return flattened_origin(_plain(members, options.metadata_prefix), topic, options)
-        return envelope_origin(_value(members["op"]), _value(members.get("source", _NULL)), options)
+            listed = members if names is None else {name: members[name] for name in names & members.keys()}
+            return flattened_origin(_Members(listed), topic, options)
+        source = members.get("source", _NULL)
+        block = _Members(_OBJECT.decode(source)) if bytes(source)[:1] == b"{" else None
+        return envelope_origin(msgspec.json.decode(members["op"]), block, options)
     except DECODE_ERRORS as error:
         return rejection(body, error)
 
@@ -36,12 +42,6 @@ def rejection(body: bytes, error: Exception) -> Rejection:
     """Why decoding ``body`` has failed with ``error``."""
     if not body:
         return Rejection(BadReason.EMPTY_VALUE, "the value has no bytes")
-    try:
-        body.decode()
-    except UnicodeDecodeError as wrong:
-        if b"\0" in body[:1]:
-            return Rejection(BadReason.NOT_JSON, "the value starts with byte 0, as Avro does, and is to be JSON")
-        return Rejection(BadReason.NOT_UTF8, f"{wrong.reason} at byte {wrong.start}")
     text = str(error)
     if isinstance(error, msgspec.ValidationError):
         if "missing required field" in text:
@@ -59,9 +59,24 @@ def rejection(body: bytes, error: Exception) -> Rejection:
 _NULL = msgspec.Raw(b"null")
 
 
-def _value(raw: msgspec.Raw) -> object:
-    return msgspec.json.decode(raw)
+class _Members(Mapping[str, object]):
+    """An object's members, each decoded when it is asked for.
 
+    A layout does not read what it has no use for. If that were read here, it could make a bad record of one that the
+    layout takes, and which of both looks first depends on the records before.
+    """
 
-def _plain(members: dict[str, msgspec.Raw], prefix: str) -> dict[str, Any]:
-    return {name: _value(raw) for name, raw in members.items() if name.startswith(prefix)}
+    def __init__(self, raw: Mapping[str, msgspec.Raw]) -> None:
+        self._raw = raw
+
+    def __getitem__(self, name: str) -> object:
+        return msgspec.json.decode(self._raw[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._raw

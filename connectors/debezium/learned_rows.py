@@ -9,7 +9,7 @@ import numpy as np
 
 from connectors.debezium.event_group import EventGroup, NoImages
 from connectors.debezium.events import Int64s
-from connectors.debezium.flattened import DELETED, is_metadata, metadata_field, operations
+from connectors.debezium.flattened import is_metadata, metadata_value, operations
 from connectors.debezium.json_probe import rejection
 from connectors.debezium.learned import PlainImages, PlainRow, learn
 from connectors.debezium.options import DecodeOptions
@@ -119,9 +119,6 @@ def _flattened(body: bytes, origin: Origin, options: DecodeOptions) -> _Event:
     members = _OBJECT.decode(body)
     said = {name: value for name, value in members.items() if is_metadata(name, prefix)}
     row = {name: value for name, value in members.items() if name not in said}
-    source: dict[str, Any] = {}
-    for member in position_members(origin.connector):
-        name = metadata_field(member, said, prefix)
-        source[member] = None if name is None else said[name]
-    op = operations([said.get(f"{prefix}op")], [said.get(DELETED)])[0]
+    source = {member: metadata_value(member, said, prefix) for member in position_members(origin.connector)}
+    op = operations([metadata_value("op", said, prefix)], [metadata_value("deleted", said, prefix)])[0]
     return _Event(op, source, None, row)

@@ -9,7 +9,7 @@ from typing import Any
 
 from connectors.debezium.control import control_kind
 from connectors.debezium.events import SkipReason
-from connectors.debezium.flattened import is_metadata, metadata_field, topic_table
+from connectors.debezium.flattened import is_metadata, metadata_value, topic_table
 from connectors.debezium.options import DecodeOptions, EnvelopeForm
 from connectors.debezium.schema import SourceTable
 from connectors.debezium.source_block import database_field, table_field, table_of
@@ -97,17 +97,16 @@ def connector_of(source: Mapping[str, Any], options: DecodeOptions) -> str:
 
 def flattened_origin(row: Mapping[str, Any], topic: str, options: DecodeOptions) -> Origin:
     """The origin of a flattened record; from the topic's name where no metadata field names the table."""
-    source: dict[str, Any] = {}
-    for member in ("connector", "db", "schema", "table", "collection", "keyspace", "database_id"):
-        name = metadata_field(member, row, options.metadata_prefix)
-        if name is not None:
-            source[member] = row[name]
-    connector = connector_of(source, options)
+
+    def named(member: str) -> str:
+        value = metadata_value(member, row, options.metadata_prefix)
+        return value if isinstance(value, str) else ""
+
+    connector = options.connector if options.connector != "auto" else named("connector")
     assumed = topic_table(topic, connector)
-    text = {member: value for member, value in source.items() if isinstance(value, str) and value}
     table = SourceTable(
-        text.get(database_field(connector)) or assumed.database,
-        text.get("schema") or assumed.schema,
-        text.get(table_field(connector)) or assumed.name,
+        named(database_field(connector)) or assumed.database,
+        named("schema") or assumed.schema,
+        named(table_field(connector)) or assumed.name,
     )
     return Origin(RecordForm.FLATTENED, connector, table)

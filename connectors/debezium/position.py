@@ -124,9 +124,13 @@ def _sqlserver(source: Source, count: int) -> _Words:
 
 
 def _db2(source: Source, count: int) -> _Words:
-    """A server's LSNs have 16 bytes, or 10 as those of the connector's documentation; never both."""
+    """A server's LSNs have 16 bytes, or 10 as those of the connector's documentation. Each event tells its own."""
     long = _hexadecimal(source.get("commit_lsn"), count, 16)
-    return long if long.known.any() else _hexadecimal(source.get("commit_lsn"), count, 4)
+    if long.known.all():
+        return long
+    short = _hexadecimal(source.get("commit_lsn"), count, 4)
+    # Words are 0 where they are not known.
+    return _Words(long.high | short.high, long.low | short.low, long.known | short.known)
 
 
 def _oracle(source: Source, count: int) -> _Words:
@@ -195,7 +199,11 @@ def _numbers(values: Sequence[Any] | None, count: int) -> tuple[UInt64s, npt.NDA
 
 def _number(value: object) -> int | None:
     try:
-        number = int(value) if isinstance(value, (int, str)) else -1
+        if isinstance(value, str) and value[:2] in ("0x", "0X"):
+            # Arrow reads such a text, so it has to mean the same where Arrow has met another that it does not read.
+            number = int(value, 16)
+        else:
+            number = int(value) if isinstance(value, (int, str)) else -1
     except ValueError:
         return None
     return number if 0 <= number <= _HIGHEST else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
@@ -13,10 +14,22 @@ from hypothesis import given, settings
 from connectors.debezium import json_reading
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
+from connectors.debezium.json_kernel.native import Kernel
 from connectors.debezium.options import DecodeOptions, EnvelopeForm, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
 from tests.support.json_kernel import built
-from tests.unit.debezium.builders import COLUMNS, ID, NAME, Message, SchemaRegistry, event, records, tombstone
+from tests.unit.debezium.builders import (
+    COLUMNS,
+    ID,
+    NAME,
+    Message,
+    SchemaRegistry,
+    avro_row,
+    event,
+    records,
+    struct_schema,
+    tombstone,
+)
 
 KERNEL = built()
 REGISTRY = SchemaRegistry()
@@ -31,6 +44,48 @@ UNTOUCHED = event(
     "u", before={"id": 7, "name": "kept"}, after={"id": 7, "name": "__debezium_unavailable_value"}, key={"id": 7}
 )
 OTHER = event("u", after={"id": 5, "name": "__debezium_unavailable_value"}, table="other")
+STRANGE = [
+    b'"\xff"',
+    b'{"\xff":1}',
+    b'"\xed\xa0\x80"',
+    b"1e999",
+    b"1" * 400,
+    b'"\\ud800"',
+    b'"\xc5\xbc\xc3\xb3\xc5\x82w"',
+]
+"""Values of members that nobody needs: not UTF-8, or beyond what Python's numbers and texts hold; the last is right."""
+
+
+def with_strange(message: Message, strange: bytes, beside: bytes) -> Message:
+    """The message with another member in its value, in front of the one that is called ``beside``."""
+    value = (message.value or b"").replace(beside, b'"strange":' + strange + b"," + beside, 1)
+    assert value != message.value
+    return Message(message.key, value)
+
+
+def more(message: Message, tail: bytes) -> Message:
+    """The message with other bytes in the place of its value's last one."""
+    return Message(message.key, (message.value or b"")[:-1] + tail)
+
+
+ROW_WITH_SCHEMA = Message(
+    b'{"id":1}',
+    json.dumps(
+        {
+            "schema": struct_schema("Row", [*COLUMNS, Field("__op", ConnectType.STRING)]),
+            "payload": {"id": 1, "name": "a", "__op": "c"},
+        },
+        separators=(",", ":"),
+    ).encode(),
+)
+AVRO_ROW = avro_row(
+    "Row", [*COLUMNS, *(Field(name, ConnectType.STRING) for name in ("__source_connector", "__connector"))]
+)
+AVRO_ROW["fields"].append({"name": "__lsn", "type": "long"})
+NAMED = [
+    {"__source_connector": None, "__connector": "postgresql"},
+    {"__source_connector": "mysql", "__connector": None},
+]
 ENVELOPES = [
     *(one.json() for one in (INSERT, WIDE, CHANGE, DELETE, OTHER)),
     *(one.json_with_schema() for one in (INSERT, CHANGE, DELETE, OTHER)),
@@ -61,6 +116,15 @@ ENVELOPES = [
     Message(b'{"id":1}', b'{"id":1,"name":"a","__op":"c"}'),
     tombstone({"id": 1}),
     Message(None, None),
+    *(with_strange(INSERT.json(), strange, b'"version"') for strange in STRANGE),
+    *(with_strange(INSERT.json_with_schema(), strange, b'"version":"') for strange in STRANGE),
+    *(with_strange(OTHER.json(), strange, b'"op"') for strange in STRANGE),
+    *(with_strange(CHANGE.json(), strange, b'"name":"c"') for strange in STRANGE),
+    *(Message(b'{"id":1,"other":' + strange + b"}", INSERT.json().value) for strange in STRANGE),
+    Message(b'{"id":1,"other":"\xff"}', None),
+    with_strange(INSERT.json_with_schema(), b'"\xff"', b'"fields"'),
+    *(more(INSERT.json_with_schema(), tail) for tail in (b',"more":1}', b',"payload":null}', b',"payload":}', b"}}")),
+    more(INSERT.json(), b',"more":1}'),
 ]
 FLATTENED = [
     Message(b'{"id":1}', b'{"id":1,"name":"a","__op":"c","__lsn":7}'),
@@ -73,6 +137,20 @@ FLATTENED = [
     Message(INSERT.avro(REGISTRY).key, None),
     Message(b"rubbish", None),
     Message(None, None),
+    *(Message(b'{"id":1}', b'{"id":1,"name":"a","other":' + strange + b',"__op":"c"}') for strange in STRANGE),
+    *(Message(b'{"id":1}', b'{"id":1,"name":"a","__collection":' + strange + b',"__op":"c"}') for strange in STRANGE),
+    Message(b'{"id":1}', b'{"id":1,"name":"a","__source_table":null,"__table":"other"}'),
+    *(
+        Message(
+            b'{"id":1}', b'{"id":1,"name":"a","__connector":' + connector + b',"__lsn":7,"__file":"f.01","__pos":4}'
+        )
+        for connector in (b'"postgresql"', b'"mysql"', b'"mongodb"', b'"cassandra"', b'""', b"null", b"5")
+    ),
+    *(Message(b'{"id":1}', REGISTRY.encode(AVRO_ROW, {"id": 1, "name": "a", "__lsn": 7} | named)) for named in NAMED),
+    with_strange(ROW_WITH_SCHEMA, b'0,"__table":"other"', b'"__op":"c"'),
+    with_strange(ROW_WITH_SCHEMA, b'0,"__connector":"mysql"', b'"__op":"c"'),
+    ROW_WITH_SCHEMA,
+    Message(b'{"id":1}', b'{"id":1,"name":"a","__source_op":"d","__op":"c"}'),
 ]
 RULES = {"declared": TableDecoding(declared=COLUMNS), "learned": TableDecoding(learn=True), "typed": TableDecoding()}
 RULES["whole before"] = TableDecoding(declared=COLUMNS, before_images=True)
@@ -96,6 +174,24 @@ def test_any_cut_of_any_mixture_gives_every_record_the_same_fate(
         for start, stop in pairwise(bounds):
             fates += _fates(decoder.decode(records(*(sent[number] for number in numbers[start:stop]))), stop - start)
     assert fates == [_fates(Decoder(options, REGISTRY, None).decode(records(sent[number])), 1)[0] for number in numbers]
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "msgspec"])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("form", "sent"), [(EnvelopeForm.AUTO, ENVELOPES), (EnvelopeForm.FLATTENED, FLATTENED)])
+def test_what_a_decoder_has_seen_changes_the_fate_of_no_record(
+    rule: str, form: EnvelopeForm, sent: list[Message], kernel: Kernel | None
+) -> None:
+    options = DecodeOptions(rules=TableRules(tables=(("*", RULES[rule]),)), envelope=form)
+    alone = [_fates(Decoder(options, REGISTRY, kernel).decode(records(one)), 1)[0] for one in sent]
+    knowing = Decoder(options, REGISTRY, kernel)
+
+    with_schema = next(one for one in sent if (one.value or b"").startswith(b'{"schema":{'))
+    for usual in (sent[0], with_schema):
+        for one, fate in zip(sent, alone, strict=True):
+            # The usual record's schema and layout are those that the other one is tried with.
+            assert (one, _fates(knowing.decode(records(usual, one)), 2)[1]) == (one, fate)
+            assert (one, _fates(knowing.decode(records(one)), 1)[0]) == (one, fate)
 
 
 def _fates(decoded: Decoded, count: int) -> list[Any]:

@@ -100,6 +100,17 @@ def test_db2_may_have_ten_bytes_of_commit_lsn_as_its_documentation_shows() -> No
     assert positions("db2", {"commit_lsn": ["garbage", None]})[1] is False
 
 
+def test_a_db2_lsn_of_another_length_changes_the_position_of_no_other_event() -> None:
+    short, long = "00000027:00000ac0:0007", "00000000:00000001:80000000000000ff"
+    assert words("db2", commit_lsn=[short, long, "00000000:00000000:" + "0" * 16, None, short]) == [
+        (0x27_0000_0AC0, 7),
+        (1, HIGH + 0xFF),
+        (0, 0),
+        (0, 0),
+        (0x27_0000_0AC0, 7),
+    ]
+
+
 def test_oracle_orders_by_commit_scn_and_snapshots_by_scn() -> None:
     assert words("oracle", commit_scn=["13271102", None, str(HIGH)], scn=["13234397", "13000000", None]) == [
         (13_271_102, 0),
@@ -177,6 +188,28 @@ PAIRS = st.one_of(
 def test_sequences_read_together_are_those_read_one_by_one(texts: list[str | None]) -> None:
     together, _ = positions("postgresql", {"sequence": texts})
     alone = [positions("postgresql", {"sequence": [text, None]})[0][0].tolist() for text in texts]
+    assert together.tolist() == alone
+
+
+TEXTS = st.one_of(
+    DIGITS,
+    PAIRS,
+    st.sampled_from(["0x10", "0X1f", "0x", "+5", " 5", "1_000", "mysql-bin.000003", "garbage"]),
+    st.sampled_from(["00000027:00000ac0:0007", "00000000:00000001:80000000000000ff", "00000000:00000000:" + "0" * 16]),
+)
+NUMBERS = st.one_of(st.none(), st.integers(-2, 3), st.integers(2**62, 2**65))
+
+
+@pytest.mark.parametrize("connector", KNOWN)
+@given(drawn=st.data())
+def test_the_position_of_an_event_is_that_which_it_has_alone(connector: str, drawn: st.DataObject) -> None:
+    fields = source_fields(connector)
+    kinds = {name: TEXTS if kind is ConnectType.STRING else NUMBERS for name, kind in fields.items()}
+    events = drawn.draw(st.lists(st.fixed_dictionaries(kinds), min_size=1, max_size=4))
+
+    together, _ = positions(connector, {name: [event[name] for event in events] for name in fields})
+
+    alone = [positions(connector, {name: [value] for name, value in event.items()})[0][0].tolist() for event in events]
     assert together.tolist() == alone
 
 
