@@ -133,6 +133,7 @@ class Connection:
                 "auto.offset.reset": "error",
                 "isolation.level": "read_committed",
                 "enable.partition.eof": True,
+                "check.crcs": True,
                 "fetch.wait.max.ms": 50,
                 **(own or {}),
             }
