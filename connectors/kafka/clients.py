@@ -23,6 +23,9 @@ CHECK_ACCESS = (
     "check user, password, certificates and mechanism under kafka.security, and the ACLs of this user on the broker"
 )
 """What to do where a broker refuses access."""
+_LARGEST_ANSWER = 2**31 - 1
+"""The most that librdkafka's ``receive.message.max.bytes`` takes: what an answer may have, and what zstd may make of a
+batch of records. Nothing is set aside for it; with librdkafka's own 100 MB, one larger record ends all reading."""
 
 
 class _LibrdkafkaLog:
@@ -94,7 +97,7 @@ class Connection:
 
     def __init__(self, config: KafkaConfig) -> None:
         self.bootstrap_servers = config.bootstrap_servers
-        self.options = confluent_options(config)
+        self.options = {"receive.message.max.bytes": str(_LARGEST_ANSWER), **confluent_options(config)}
         self._told: KafkaError | None = None
 
     def admin(self) -> AdminClient:
@@ -130,6 +133,7 @@ class Connection:
                 "auto.offset.reset": "error",
                 "isolation.level": "read_committed",
                 "enable.partition.eof": True,
+                "check.crcs": True,
                 "fetch.wait.max.ms": 50,
                 **(own or {}),
             }

@@ -29,6 +29,10 @@ class RecordsGoneError(Terminal):
     """Kafka no longer holds, or never held, records that were asked for by offset."""
 
 
+class UnreadableBatchError(Terminal):
+    """A batch of records in Kafka is damaged, or holds more than the client takes: nothing behind it can be read."""
+
+
 class ClientOptionsError(Terminal):
     """The Kafka settings do not fit together, or one of the two clients cannot take them."""
 

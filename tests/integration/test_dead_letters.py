@@ -25,6 +25,7 @@ from connectors.kafka.letters import MAX_DETAIL, read_dead_letters
 from connectors.kafka.raw import read_records
 from connectors.kafka.topics import Admin, describe_topics
 from tests.integration.conftest import TopicMaker
+from tests.support.large_text import large_text
 
 pytestmark = pytest.mark.kafka
 
@@ -110,6 +111,20 @@ def test_a_letter_that_is_too_large_is_refused_and_the_next_ones_still_go(
     producer.send(bad(8))
     producer.flush()
     assert [letter.record for letter in read_dead_letters(kafka, topic)] == [bad(8)]
+
+
+def test_a_letter_as_large_as_any_is_read_again(kafka: KafkaConfig, new_topic: TopicMaker) -> None:
+    topic = new_topic("dead")
+    producer = DeadLetterProducer(DeadLetterConfig(kafka, topic, bridge="shop"))
+    large = bad(value=large_text(63 << 20).encode())
+    producer.send(large)
+    producer.flush()
+
+    [letter] = read_dead_letters(kafka, topic)
+
+    assert letter.left_out == 0
+    # Without a copy of it in the words of a failed assertion.
+    assert (letter.record == large) is True
 
 
 @pytest.mark.parametrize(

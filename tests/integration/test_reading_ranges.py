@@ -19,6 +19,7 @@ from connectors.kafka.reading.native_reader import BATCH_BYTES, NativeReader
 from connectors.kafka.reading.ranges import PartitionRange
 from tests.integration.conftest import ReaderMaker, TopicMaker
 from tests.support.kafka_messages import built
+from tests.support.large_text import large_text
 from tests.support.record_batches import write
 
 pytestmark = pytest.mark.kafka
@@ -136,6 +137,27 @@ def test_a_batch_is_bounded_where_large_records_follow_small_ones(kafka: KafkaCo
     reader.close()
     assert [size for _, lengths in found for size in lengths] == sizes
     assert max(size for size, _ in found) < BATCH_BYTES + (1 << 20)
+
+
+@pytest.mark.parametrize(
+    ("codec", "megabytes"), [("zstd", 60), ("zstd", 100), ("zstd", 300), ("gzip", 100), ("lz4", 100), ("none", 103)]
+)
+def test_a_record_comes_unchanged_however_much_larger_it_is_than_its_batch_and_alone_in_one_answer(
+    kafka: KafkaConfig, new_topic: TopicMaker, reader_of: ReaderMaker, codec: str, megabytes: int
+) -> None:
+    """A broker takes requests of 100 MiB unless it is told otherwise: more than librdkafka takes by itself."""
+    topic = new_topic(max_message_bytes="104000000")
+    producer = producer_of(kafka, compression_type=codec, message_max_bytes=400_000_000)
+    large = large_text(megabytes * 1_000_000).encode()
+    for value in (b"first", large, b"last"):
+        producer.produce(topic, value, partition=0)
+        assert producer.flush(60) == 0
+
+    found = [value for each in reader_of(kafka).read([PartitionRange(topic, 0, 0, 3)]) for value in each.values]
+
+    assert [found[0].as_py(), found[2].as_py()] == [b"first", b"last"]
+    # Without a copy of it in the words of a failed assertion.
+    assert (found[1].as_py() == large) is True
 
 
 def test_ranges_of_a_partition_may_follow_one_another_and_overlap(

@@ -17,6 +17,7 @@ from streaming.demo.encoding import Encoding
 from streaming.demo.workload import Record
 from tests.support.bridge import TABLE, Bridge
 from tests.support.cluster import Cluster
+from tests.support.large_text import large_text
 from tests.support.records import Table
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -97,6 +98,62 @@ def test_a_record_that_is_small_only_while_it_is_compressed_is_a_dead_letter_and
     assert (letter.record.topic, letter.record.offset, letter.record.value) == (table.topic, 1, None)
     assert letter.left_out > MAX_LETTER_BYTES
     assert made.rows() == [FIRST, LAST]
+
+
+@pytest.mark.parametrize(("codec", "megabytes"), [("zstd", 60), ("zstd", 100), ("gzip", 100)])
+def test_a_row_lands_and_junk_is_a_dead_letter_however_much_larger_they_are_than_their_batch(
+    cluster: Cluster, bridge: MakeBridge, codec: str, megabytes: int
+) -> None:
+    table, other = Table(cluster.topic("orders")), Table(cluster.topic("users"), "users")
+    text = large_text(megabytes * 1_000_000)
+    large = {"id": 3, "name": text}
+    cluster.send(table.create(FIRST, lsn=1))
+    cluster.send_compressed(
+        table.create(large, lsn=2), replace(table.create(FIRST, lsn=3), value=text.encode()), codec=codec
+    )
+    cluster.send(table.create(LAST, lsn=4), other.create(FIRST, lsn=5))
+    made = bridge()
+
+    made.run()
+
+    [letter] = cluster.letters(made.settings.dead_letter_topic)
+    assert (letter.record.topic, letter.record.offset, letter.record.reason) == (table.topic, 2, "not JSON")
+    fits = len(text) < MAX_LETTER_BYTES
+    assert (letter.left_out > len(text), letter.record.value == text.encode()) == (not fits, fits)
+    # Without a copy of it in the words of a failed assertion.
+    assert (made.rows() == [FIRST, LAST, large]) is True
+    assert made.rows("public.users") == [FIRST]
+
+
+@pytest.mark.parametrize(
+    ("landed", "reason", "ids"), [(True, "retention_passed", [1]), (False, None, [2])], ids=["landed", "new"]
+)
+def test_a_batch_that_is_passed_over_parks_its_table_if_its_topic_has_landed_and_the_others_go_on(
+    cluster: Cluster, bridge: MakeBridge, landed: bool, reason: str | None, ids: list[int]
+) -> None:
+    table, other = Table(cluster.topic("public.orders")), Table(cluster.topic("public.users"), "users")
+    made = bridge(kafka__client={"receive.message.max.bytes": "60000000"})
+    cluster.send(table.create(FIRST, lsn=1), other.create(FIRST, lsn=2))
+    if landed:
+        made.run()
+    cluster.send_compressed(table.create({"id": 3, "name": large_text(100_000_000)}, lsn=3))
+    cluster.send(table.create(LAST, lsn=4), other.create(LAST, lsn=5))
+    with pytest.raises(BridgeError, match="a batch of records in Kafka cannot be read: it cannot be decom") as raised:
+        made.run()
+    assert {name: str(value) for name, value in raised.value.facts.items()} == {
+        "topic": table.topic,
+        "partition": "0",
+        "offset": "1",
+        "error": "UnreadableBatchError",
+    }
+
+    cluster.expire(table.topic, 0, before=2)
+    made.run()
+
+    parked = {name: each.parked.reason if each.parked else None for name, each in made.ledger.tables.items()}
+    assert parked == {"public.orders": reason, "public.users": None}
+    assert made.rows("public.users") == [FIRST, LAST]
+    assert [row["id"] for row in made.rows()] == ids
 
 
 def test_records_that_cannot_be_read_go_to_the_dead_letters_and_nothing_else_is_lost(

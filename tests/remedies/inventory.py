@@ -38,6 +38,10 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.kafka.errors.RegistryAccessError": (_SERVICE, "test_registry_access"),
     "connectors.kafka.errors.SignalRefusedError": (_KAFKA, "test_signal_refused"),
     "connectors.kafka.errors.TopicNotFoundError": (_KAFKA, "test_topic_not_found"),
+    "connectors.kafka.errors.UnreadableBatchError": (
+        "tests/integration/test_unreadable_batches.py",
+        "test_a_batch_that_cannot_be_read_is_told_with_its_place_and_passed_over_by_removing_it",
+    ),
     "connectors.landing_zone.errors.FencedError": (_LEDGER, "test_fenced"),
     "connectors.landing_zone.errors.ForeignFolderError": (_ZONE, "test_foreign_folder"),
     "connectors.landing_zone.errors.ForeignLedgerError": (_LEDGER, "test_foreign_ledger"),

@@ -61,9 +61,9 @@ class Cluster:
         """Append the records; they have arrived when it returns."""
         _produce(self._producer, records)
 
-    def send_compressed(self, *records: Record) -> None:
+    def send_compressed(self, *records: Record, codec: str = "zstd") -> None:
         """Append records that are small on their way only: the broker looks at the size of a compressed batch."""
-        _produce(self._new_producer({"compression.type": "zstd", "message.max.bytes": 1_000_000_000}), records)
+        _produce(self._new_producer({"compression.type": codec, "message.max.bytes": 1_000_000_000}), records)
 
     def send_transactions(self, *transactions: tuple[list[Record], bool]) -> None:
         """Append the records of each transaction, which is then committed (True) or aborted; readers see it so."""

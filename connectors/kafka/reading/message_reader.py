@@ -63,7 +63,7 @@ class MessageReader:
                 offset = message.offset()
                 if error is not None and error.code() != KafkaError._PARTITION_EOF:
                     if not passes(error):
-                        raise unreadable(error, self._connection, wanted)
+                        raise unreadable(error, self._connection, wanted, position)
                     continue
                 # The end of the partition comes as an error that carries the offset reached.
                 if offset is not None and offset >= wanted.end:

@@ -94,7 +94,7 @@ class NativeReader:
             if taking.error:
                 error = self._handle.error(taking.error)
                 if not passes(error):
-                    raise unreadable(error, self._connection, wanted)
+                    raise unreadable(error, self._connection, wanted, taking.position)
             if taking.position > before:
                 patience.renew()
             else:

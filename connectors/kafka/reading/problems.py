@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient
 
 from connectors.errors import BridgeError
 from connectors.kafka.clients import Connection
-from connectors.kafka.errors import BrokerUnavailableError, RecordsGoneError, TopicNotFoundError
+from connectors.kafka.errors import BrokerUnavailableError, RecordsGoneError, TopicNotFoundError, UnreadableBatchError
 from connectors.kafka.reading.ranges import PartitionRange
 
 _DOING = "reading records"
@@ -19,6 +19,11 @@ _OF_NO_MATTER = (KafkaError._ALL_BROKERS_DOWN, KafkaError.GROUP_AUTHORIZATION_FA
 """Told beside the records: brokers that come back, and a group that the client looks for and nobody joins."""
 _GONE = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
 _UNKNOWN = (KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION, KafkaError.UNKNOWN_TOPIC_OR_PART)
+_UNREADABLE = {
+    KafkaError._BAD_COMPRESSION: "it cannot be decompressed, or has more bytes then than the client takes",
+    KafkaError._BAD_MSG: "it is damaged",
+    KafkaError._NOT_IMPLEMENTED: "it is compressed in a way that the client does not know",
+}
 
 
 def passes(error: KafkaError) -> bool:
@@ -26,8 +31,12 @@ def passes(error: KafkaError) -> bool:
     return error.retriable() or error.code() in _OF_NO_MATTER
 
 
-def unreadable(error: KafkaError, connection: Connection, at: PartitionRange) -> BridgeError:
-    """What an error that does not pass means for the records of a range."""
+def unreadable(error: KafkaError, connection: Connection, at: PartitionRange, position: int) -> BridgeError:
+    """What an error that does not pass means for the records of a range.
+
+    Args:
+        position: the offset before which all records have been read.
+    """
     where = {"topic": at.topic, "partition": at.partition}
     if error.code() in _GONE:
         return RecordsGoneError(
@@ -39,7 +48,17 @@ def unreadable(error: KafkaError, connection: Connection, at: PartitionRange) ->
         )
     if error.code() in _UNKNOWN:
         return _unknown(at)
-    return connection.failure(KafkaException(error), _DOING, **where, offset=at.start)
+    if error.code() in _UNREADABLE:
+        return UnreadableBatchError(
+            f"a batch of records in Kafka cannot be read: {_UNREADABLE[error.code()]}",
+            remedy="where another replica has it whole, let that one lead; otherwise stop the bridge, remove the "
+            "partition's records up to and including this offset with kafka-delete-records.sh, start again, and "
+            "`cdc-bridge resync CONFIG TABLE`; if the next offset is told then, do the same with it: a batch can hold "
+            'several records (docs/dead-letters.md, "Records that are too large")',
+            **where,
+            offset=position,
+        )
+    return connection.failure(KafkaException(error), _DOING, **where, offset=position)
 
 
 def require(client: Consumer | AdminClient, at: PartitionRange, timeout: float) -> frozenset[int]:

@@ -40,6 +40,7 @@ class RecordReader(Protocol):
         Raises:
             RecordsGoneError: Kafka does not hold a ``start``: retention has removed it, or it was never written.
             TopicNotFoundError: there is no such topic or partition.
+            UnreadableBatchError: a batch is damaged, or has more bytes than librdkafka takes once it is decompressed.
             BrokerUnavailableError: no broker answered, or an ``end`` is not committed within ``timeout``.
             KafkaAccessError: the broker refuses these credentials.
         """

@@ -46,6 +46,7 @@ CASES = {
         "retention has passed the ledger",
         "Partitions are added",
         "broker is restarted in the middle of a batch",
+        "disk of the broker's damages records",
         "No broker answers when the process starts",
         "registry is down",
         "registry refuses one schema id",
