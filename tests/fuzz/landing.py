@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,32 +72,74 @@ def check_landing(case: Case) -> None:
         Exception: anything else, an error of the bridge's own too: whatever records hold, they stop no job.
     """
     random = Random(f"landing of {case.name}")
-    with _folder() as folder:
+    with _folder() as folder, _folder() as other:
         options = _job_options(random, case, folder)
         log = _log(random, case, renames=random.random() < (0.7 if options.options_for(ANY).merge_sources else 0.2))
-        letters = Letters()
-        job = PlainJob(
-            folder,
-            options,
-            log,
-            tasks=random.randint(1, 3),
-            arrow_rows=random.randint(1, 5),
-            one_machine=random.random() < 0.5,
-            schemas=KnownSchemas(case.schemas),
-            dead_letters=letters,
-        )
-        with patch.object(bad_records, "read_records", lambda _, *place: _read(log, *place)):
-            start = reached = {topic: dict.fromkeys(ends, 0) for topic, ends in log.ends().items()}
-            for end in [*_cuts(random, log), log.ends()]:
-                job.run_batch(reached, end)
-                reached = end
-            assert job.run_batch(start, reached).version is None, "what has landed is new once more"
-        assert {path.name for path in folder.iterdir()} <= {"zone", "state"}
-        parked = {name: table.parked for name, table in job.ledger.state.tables.items() if table.parked is not None}
-        for name, stop in parked.items():
-            if stop.reason == "unexpected":
-                raise BrokenPromiseError(stop.message, f"{name} is parked: {stop}")
-        _check_counts(case, job, letters)
+        cuts = _cuts(random, log)
+        landed = _landed(random, case, folder, options, log, cuts)
+        if cuts and all(len(partitions) == 1 for partitions in log.partitions.values()):
+            _check_same(case, landed, _landed(random, case, other, options, log, []))
+
+
+def _landed(
+    random: Random, case: Case, folder: Path, options: JobOptions, log: Log, cuts: Sequence[Offsets]
+) -> PlainJob:
+    """The job after all batches, with what it has landed counted."""
+    letters = Letters()
+    job = PlainJob(
+        folder,
+        options,
+        log,
+        tasks=random.randint(1, 3),
+        arrow_rows=random.randint(1, 5),
+        one_machine=random.random() < 0.5,
+        schemas=KnownSchemas(case.schemas),
+        dead_letters=letters,
+    )
+    with patch.object(bad_records, "read_records", lambda _, *place: _read(log, *place)):
+        start = reached = {topic: dict.fromkeys(ends, 0) for topic, ends in log.ends().items()}
+        for end in [*cuts, log.ends()]:
+            job.run_batch(reached, end)
+            reached = end
+        assert job.run_batch(start, reached).version is None, "what has landed is new once more"
+    assert {path.name for path in folder.iterdir()} <= {"zone", "state"}
+    for name, table in job.ledger.state.tables.items():
+        if table.parked is not None and table.parked.reason == "unexpected":
+            raise BrokenPromiseError(table.parked.message, f"{name} is parked: {table.parked}")
+    _check_counts(case, job, letters)
+    return job
+
+
+def _check_same(case: Case, cut: PlainJob, whole: PlainJob) -> None:
+    """Of one partition, tables have the same rows and stops in several batches as in one."""
+    tables, others = cut.ledger.state.tables, whole.ledger.state.tables
+    stops = [table.parked.reason for table in (*tables.values(), *others.values()) if table.parked is not None]
+    if NAME_COLLISION in stops or _lacks_values(case, cut):
+        return
+    assert tables.keys() == others.keys()
+    for name, table in tables.items():
+        mine, theirs = table.parked, others[name].parked
+        assert (mine and (mine.reason, mine.offset, mine.skipped)) == (
+            theirs and (theirs.reason, theirs.offset, theirs.skipped)
+        ), f"{name} is parked otherwise in one batch: {mine}, {theirs}"
+        assert bool(table.sequence) == bool(others[name].sequence)
+        if table.sequence:
+            rows, expected = _content(cut, name), _content(whole, name)
+            assert rows == expected, f"{name} is another table in one batch: {rows - expected}, {expected - rows}"
+
+
+def _lacks_values(case: Case, job: PlainJob) -> bool:
+    """Whether the source did not send a value; what takes its place is an earlier value of the batch."""
+    decoder = Decoder(job.job.decode, KnownSchemas(case.schemas))
+    return any(chunk.unavailable for chunk in decoder.decode(raw_records(case.records)).chunks)
+
+
+def _content(job: PlainJob, name: str) -> Counter[str]:
+    """The mirrored table's rows; no value counts like no column, since a learned one comes with its first value."""
+    folder = job.ledger.state.tables[name].folder
+    zone = open_zone(LocalStorage(job.folder / "zone"))
+    rows = next(replay(table) for table in zone.tables() if table.folder == folder).table.to_pylist()
+    return Counter(repr({key: value for key, value in sorted(row.items()) if value is not None}) for row in rows)
 
 
 def _job_options(random: Random, case: Case, folder: Path) -> JobOptions:
