@@ -124,9 +124,10 @@ def _sqlserver(source: Source, count: int) -> _Words:
 
 
 def _db2(source: Source, count: int) -> _Words:
-    """A server's LSNs have 16 bytes, or 10 as those of the connector's documentation; never both."""
-    long = _hexadecimal(source.get("commit_lsn"), count, 16)
-    return long if long.known.any() else _hexadecimal(source.get("commit_lsn"), count, 4)
+    """A server's LSNs have 16 bytes, or 10 as those of the connector's documentation."""
+    long, short = (_hexadecimal(source.get("commit_lsn"), count, digits) for digits in (16, 4))
+    # What a text is not of is zero.
+    return _Words(long.high + short.high, long.low + short.low, long.known | short.known)
 
 
 def _oracle(source: Source, count: int) -> _Words:

@@ -100,6 +100,11 @@ def test_db2_may_have_ten_bytes_of_commit_lsn_as_its_documentation_shows() -> No
     assert positions("db2", {"commit_lsn": ["garbage", None]})[1] is False
 
 
+def test_a_db2_commit_lsn_of_another_length_takes_no_position_from_the_events_beside_it() -> None:
+    mixed = ["00000027:00000ac0:0007", "00000000:00000001:80000000000000ff", None, "garbage"]
+    assert words("db2", commit_lsn=mixed) == [(0x27_0000_0AC0, 7), (1, HIGH + 0xFF), (0, 0), (0, 0)]
+
+
 def test_oracle_orders_by_commit_scn_and_snapshots_by_scn() -> None:
     assert words("oracle", commit_scn=["13271102", None, str(HIGH)], scn=["13234397", "13000000", None]) == [
         (13_271_102, 0),
