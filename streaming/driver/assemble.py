@@ -148,7 +148,7 @@ def _collided(result: TableResult, owner: str, planned: Mapping[str, PlannedTopi
         partition=partition,
         offset=resume.get(topic, {}).get(partition, 0),
         resume=resume,
-        skipped=0 if result.file is None else sum(result.file.rows.values()),
+        skipped=result.events,
     )
     return TableState(
         source=result.state.source,
@@ -157,6 +157,7 @@ def _collided(result: TableResult, owner: str, planned: Mapping[str, PlannedTopi
         column_separator=result.state.column_separator,
         status=TableStatus.PARKED,
         parked=parked,
+        sources=result.state.sources,
     )
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from connectors.debezium.converted import Column
 from connectors.debezium.events import Bools, Op, UInt64s
+from connectors.debezium.temporal import FIRST_MICRO, LAST_MICRO
 from connectors.landing_zone.evolution import IncomingColumn
 from connectors.landing_zone.schema import PinnedSchema, type_from_text, type_to_text
 from streaming.landing.own_columns import metadata_kinds, own_names, own_source, plain
@@ -22,6 +23,8 @@ from streaming.plan import TableOptions
 from streaming.policies import MetadataColumn, TableMode
 
 MASK = "****"
+FIRST_MILLI, LAST_MILLI = FIRST_MICRO // 1000, LAST_MICRO // 1000
+"""The first and the last moment that a landing file holds, in milliseconds since 1970."""
 _OP_LETTERS = {Op.CREATE: "c", Op.UPDATE: "u", Op.DELETE: "d", Op.READ: "r", Op.TRUNCATE: "t"}
 
 
@@ -223,8 +226,8 @@ def _metadata_column(kind: MetadataColumn, events: OrderedRows, gone: Bools) -> 
             letters = np.array([_OP_LETTERS[Op(code)] for code in range(len(_OP_LETTERS))])
             return pa.array(letters[events.ops], pa.string())
         case MetadataColumn.SOURCE_TS:
-            unknown = events.source_ms == 0
-            return pa.array(events.source_ms * 1000, pa.timestamp("us", tz="UTC"), mask=unknown)
+            told = (events.source_ms != 0) & (events.source_ms >= FIRST_MILLI) & (events.source_ms <= LAST_MILLI)
+            return pa.array(np.where(told, events.source_ms, 0) * 1000, pa.timestamp("us", tz="UTC"), mask=~told)
         case MetadataColumn.POSITION:
             return _hexadecimal(events.keys)
         case MetadataColumn.KAFKA_TOPIC:

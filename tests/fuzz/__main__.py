@@ -17,9 +17,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.fuzz.contract import check_decoding
+from tests.fuzz.contract import BrokenPromiseError, check_decoding
+from tests.fuzz.cuts import check_cuts
 from tests.fuzz.documents import check_documents
-from tests.fuzz.landing import check_landing
+from tests.fuzz.landing import MOST_LANDED, check_landing
 from tests.fuzz.mutation import case
 
 HANGS_AFTER_SECONDS = 120
@@ -28,7 +29,7 @@ _OWN = ("/connectors/", "/streaming/")
 
 
 def check(run: int, number: int) -> None:
-    """One case: most are decoded, every tenth is landed, every seventh is a document instead.
+    """One case: most are decoded, a third cut in several ways, every tenth landed; every seventh is a document instead.
 
     Raises:
         Exception: a finding.
@@ -36,7 +37,9 @@ def check(run: int, number: int) -> None:
     if number % 7 == 6:
         check_documents(run, number)
     elif number % 10 == 0:
-        check_landing(case(run, number))
+        check_landing(case(run, number, MOST_LANDED))
+    elif number % 3 == 0:
+        check_cuts(case(run, number))
     else:
         check_decoding(case(run, number))
 
@@ -83,6 +86,8 @@ def failure(attempt: Callable[[], None]) -> str | None:
 
 def _place(error: Exception) -> str:
     """The innermost line of the product's, else of all, so that one mistake is one finding, and two are two."""
+    if isinstance(error, BrokenPromiseError):
+        return error.kind
     own, innermost = "", "nowhere"
     frame = error.__traceback__
     while frame is not None:

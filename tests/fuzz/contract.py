@@ -13,6 +13,18 @@ from tests.support.json_kernel import built
 KERNEL = built()
 
 
+class BrokenPromiseError(AssertionError):
+    """A broken promise that can be broken in several ways, which are findings of their own.
+
+    Args:
+        kind: tells the ways apart.
+    """
+
+    def __init__(self, kind: str, said: str) -> None:
+        super().__init__(said)
+        self.kind = kind
+
+
 def check_decoding(case: Case) -> None:
     """Decode the case twice with one decoder, and once without the kernel.
 

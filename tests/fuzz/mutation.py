@@ -80,12 +80,16 @@ class Case:
     options: DecodeOptions
 
 
-def case(run: int, number: int) -> Case:
-    """The case of this number; the same one each time."""
+def case(run: int, number: int, most: int = _MOST_RECORDS) -> Case:
+    """The case of this number; the same one each time.
+
+    Args:
+        most: records of the partition that it is made from.
+    """
     random = Random(f"{run}:{number}")
     chosen = random.choice(seeds_of_rows() if random.random() < 0.9 else seeds())
     start = random.randrange(len(chosen.records))
-    picked = list(chosen.records[start : start + random.randint(1, _MOST_RECORDS)])
+    picked = list(chosen.records[start : start + random.randint(1, most)])
     other = random.choice(seeds())
     schemas = dict(chosen.schemas)
     options = chosen.options

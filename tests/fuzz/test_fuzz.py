@@ -18,8 +18,9 @@ from connectors.debezium.values import physical_type, to_pinned
 from tests.fuzz import hostile
 from tests.fuzz.__main__ import failure
 from tests.fuzz.contract import check_decoding
+from tests.fuzz.cuts import check_cuts
 from tests.fuzz.documents import check_documents, documents
-from tests.fuzz.landing import check_landing
+from tests.fuzz.landing import MOST_LANDED, check_landing
 from tests.fuzz.mutation import case
 
 RUN = 20_260_131
@@ -37,9 +38,16 @@ def test_every_record_has_one_fate_whatever_it_holds(start: int) -> None:
         check_decoding(case(RUN, number))
 
 
-def test_the_job_lands_sets_aside_or_parks_whatever_comes() -> None:
-    for number in range(8):
-        check_landing(case(RUN, number))
+@pytest.mark.parametrize("start", range(0, 80, CHUNK))
+def test_no_records_fate_depends_on_what_stands_beside_it_or_came_before(start: int) -> None:
+    for number in range(start, start + CHUNK):
+        check_cuts(case(RUN, number))
+
+
+@pytest.mark.parametrize("start", range(0, 80, CHUNK))
+def test_the_job_lands_sets_aside_or_parks_whatever_comes(start: int) -> None:
+    for number in range(start, start + CHUNK):
+        check_landing(case(RUN, number, MOST_LANDED))
 
 
 def test_a_document_that_is_whole_is_read() -> None:

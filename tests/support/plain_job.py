@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.decoder import Decoder
@@ -32,7 +33,7 @@ from streaming.task.merge import merge_and_land
 from streaming.task.results import RESULT_SCHEMA, Results, read_results
 from streaming.task.worker import Worker
 from tests.support.partition_runs import partition_runs
-from tests.support.records import raw_batch
+from tests.support.records import SENT_MS, raw_batch
 
 
 @dataclass
@@ -42,6 +43,8 @@ class Log:
     Attributes:
         earliest: by topic and partition, what retention has left; ids: of topics that were made anew.
         left_out: topics that the settings do not name.
+        sent_ms: Kafka's timestamps of the records, by topic, partition and offset, where it is another than
+            :data:`~tests.support.records.SENT_MS`; milliseconds since 1970.
     """
 
     partitions: dict[str, dict[int, list[Record]]] = field(default_factory=dict)
@@ -49,6 +52,7 @@ class Log:
     earliest: dict[tuple[str, int], int] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
+    sent_ms: dict[tuple[str, int, int], int] = field(default_factory=dict)
 
     def subscribed(self, topic: str) -> bool:
         """Whether the settings have the bridge read it."""
@@ -192,4 +196,6 @@ def read_log(log: Log, ranges: Iterable[PartitionRange], together: int) -> Itera
         records = log.partitions[each.topic][each.partition]
         for first in range(each.start, each.end, together):
             offsets = range(first, min(first + together, each.end))
-            yield from partition_runs([raw_batch((records[offset], offset) for offset in offsets)])
+            for run in partition_runs([raw_batch((records[offset], offset) for offset in offsets)]):
+                sent = [log.sent_ms.get((each.topic, each.partition, offset), SENT_MS) for offset in offsets]
+                yield replace(run, timestamps=np.array(sent, np.int64))

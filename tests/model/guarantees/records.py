@@ -110,6 +110,20 @@ BROKEN = (
         ("tests/unit/debezium/test_cuts.py::test_what_a_decoder_has_seen_changes_the_fate_of_no_record",),
     ),
     Broken(
+        "an event without a position takes those of the events beside it",
+        "connectors/debezium/position.py",
+        "    both[~words.known] = 0\n",
+        "    both[:] = 0\n",
+        ("tests/fuzz/test_fuzz.py::test_no_records_fate_depends_on_what_stands_beside_it_or_came_before",),
+    ),
+    Broken(
+        "a merge loses the last row that it holds back",
+        "streaming/task/merging.py",
+        "                if below < len(rows):\n",
+        "                if below < len(rows) - 1:\n",
+        ("tests/fuzz/test_fuzz.py::test_the_job_lands_sets_aside_or_parks_whatever_comes",),
+    ),
+    Broken(
         "a value nested without end is not foreseen",
         "connectors/json_errors.py",
         "(msgspec.DecodeError, UnicodeDecodeError, RecursionError)",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +54,20 @@ class TestColumns:
                 0,
                 41,
             )
+
+    def test_a_time_at_the_source_that_no_file_holds_is_null(self, tmp_path: Path) -> None:
+        first, last = -62_135_596_800_000, 253_402_300_799_999
+        times = [first - 1, first, 0, last, last + 1, 9_223_372_036_854_776, -(2**63), 2**63 - 1]
+        events = replace(rows([Event("c", row(number)) for number in range(len(times))]), source_ms=np.array(times))
+        options = TableOptions(include=("id",), metadata_columns=(MetadataColumn.SOURCE_TS,))
+        told = [line["_cdc_source_ts"] for line in landed(tmp_path, land(tmp_path, events, options=options))]
+        assert told == [
+            None,
+            datetime(1, 1, 1, tzinfo=UTC),
+            None,
+            datetime(9999, 12, 31, 23, 59, 59, 999_000, UTC),
+            *[None] * 4,
+        ]
 
 
 class TestState:

@@ -297,6 +297,22 @@ def test_without_the_option_a_second_source_of_a_name_stands_still(tmp_path: Pat
     assert reasons == {"orders": None, "orders <- west.public.orders": "name_collision"}
 
 
+def test_all_sources_of_a_table_whose_folder_is_anothers_are_remembered_and_their_events_counted(
+    tmp_path: Path,
+) -> None:
+    shards = Shards(tmp_path, replace(SHARED, compaction=Compaction.LAST_STATE))
+    north = Table("north.orders", name="Orders", database="north")
+    shards.land(north.create(row(1), 1))
+    shards.land(EAST.create(row(1), 1), EAST.update(row(1, "b"), 2), WEST.create(row(1), 1))
+    shards.land(WEST.update(row(1, "b"), 2))
+    tables = shards.job.ledger.state.tables
+    assert sorted(tables) == ["Orders", "orders <- east.public.orders"]
+    stopped = tables["orders <- east.public.orders"]
+    assert stopped.sources == (("east", "public", "orders"), ("west", "public", "orders"))
+    assert stopped.parked is not None
+    assert (stopped.parked.reason, stopped.parked.skipped) == ("name_collision", 4)
+
+
 def test_the_footer_names_all_sources(tmp_path: Path) -> None:
     shards = Shards(tmp_path)
     shards.land(EAST.create(row(1), 1), WEST.create(row(1), 1))
