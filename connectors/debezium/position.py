@@ -198,15 +198,12 @@ def _numbers(values: Sequence[Any] | None, count: int) -> tuple[UInt64s, npt.NDA
 
 
 def _number(value: object) -> int | None:
+    """As Arrow reads it, ``0x10`` too: no text may decide how those beside it are read."""
     try:
-        if isinstance(value, str) and value[:2] in ("0x", "0X"):
-            # Arrow reads such a text, so it has to mean the same where Arrow has met another that it does not read.
-            number = int(value, 16)
-        else:
-            number = int(value) if isinstance(value, (int, str)) else -1
+        number = int(value, 16 if value[:2] in ("0x", "0X") else 10) if isinstance(value, str) else value
     except ValueError:
         return None
-    return number if 0 <= number <= _HIGHEST else None
+    return int(number) if isinstance(number, int) and 0 <= number <= _HIGHEST else None
 
 
 def _hexadecimal(values: Sequence[Any] | None, count: int, digits: int) -> _Words:

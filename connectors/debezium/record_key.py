@@ -193,7 +193,9 @@ class KeyReader:
         except SchemaError as error:
             return Rejection(BadReason.UNUSABLE_SCHEMA, f"the key's schema: {error}")
         try:
+            # A schema is recognised by its bytes; that what follows is JSON has to be seen each time.
             if schema is not None:
+                _ANY.decode(body)
                 return self._typed_shape(schema, schema.record), body
             names = tuple(_OBJECT.decode(body))
         except DECODE_ERRORS as error:

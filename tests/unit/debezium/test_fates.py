@@ -6,6 +6,7 @@ import dataclasses
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
 from connectors.debezium import decoder as decoder_module
@@ -36,16 +37,19 @@ def test_a_record_too_many_or_too_few_is_told(count: int) -> None:
         require_one_fate_each(decode(*THREE), count)
 
 
-@pytest.mark.parametrize("twice", ["in two chunks", "as a row and as a bad record"])
+@pytest.mark.parametrize("twice", ["in two chunks", "in one chunk", "as a row and as a bad record"])
 def test_a_record_that_comes_out_twice_is_told_though_the_number_is_right(twice: str) -> None:
     decoded = decode(*THREE, Message(None, b"{"))
     if twice == "in two chunks":
         wrong = dataclasses.replace(decoded, chunks=decoded.chunks * 2, bad=[])
+    elif twice == "in one chunk":
+        chunk = dataclasses.replace(decoded.chunks[0], offsets=np.array([0, 1, 1]))
+        wrong = dataclasses.replace(decoded, chunks=[chunk], bad=[])
     else:
         wrong = dataclasses.replace(decoded, bad=[dataclasses.replace(decoded.bad[0], offset=1)])
 
     with pytest.raises(FateError, match="twice"):
-        require_one_fate_each(wrong, 6 if twice == "in two chunks" else 4)
+        require_one_fate_each(wrong, {"in two chunks": 6, "in one chunk": 3}.get(twice, 4))
 
 
 def test_skipped_records_have_a_fate() -> None:
