@@ -69,7 +69,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.landing_zone.storage.paths.InvalidPathError": (_START, "test_path"),
     "connectors.source_database.errors.DatabaseAccessError": (
         _DATABASE,
-        "test_a_database_that_refuses_is_told_from_one_that_is_away",
+        "test_a_user_that_is_refused_reads_once_it_has_what_the_remedy_asks_for",
     ),
     "connectors.source_database.errors.DatabaseRequestError": (_DATABASE, "test_nothing_can_be_written"),
     "connectors.source_database.errors.DatabaseUrlError": (_START, "test_database_url"),
