@@ -226,15 +226,18 @@ def _notes(state: TableState) -> Iterator[str]:
 def _named(state: LedgerState, tables: Sequence[str]) -> tuple[str, ...]:
     if not tables:
         return tuple(sorted(state.tables))
-    known = {str(SourceTable(*table.source)): name for name, table in state.tables.items()}
-    known |= {name: name for name in state.tables}
+    # Several databases may have a table of one name, and names with dots may join to one text: then all are meant.
+    known: dict[str, list[str]] = {}
+    for name, table in sorted(state.tables.items()):
+        known.setdefault(str(SourceTable(*table.source)), []).append(name)
+    known |= {name: [name] for name in state.tables}
     unknown = [name for name in tables if name not in known]
     if unknown:
         raise UnknownTableError(
             f"the ledger knows no table {', '.join(unknown)}",
             remedy=f"name one of {', '.join(sorted(state.tables)[:10]) or 'none: nothing has landed yet'}",
         )
-    return tuple(dict.fromkeys(known[name] for name in tables))
+    return tuple(dict.fromkeys(chosen for name in tables for chosen in known[name]))
 
 
 def _ends(admin: Admin, topics: tuple[str, ...]) -> Mapping[str, Mapping[int, int]]:

@@ -112,6 +112,29 @@ def test_a_database_that_refuses_is_told_from_one_that_is_away(db: Database) -> 
     assert opened(db).query("SELECT 1 AS one") == [{"one": 1}]
 
 
+def test_a_user_that_is_refused_reads_once_it_has_what_the_remedy_asks_for(db: Database) -> None:
+    user = f"reader_of_{db.name}"
+    if db.schema == "public":
+        make, let_in = f"CREATE ROLE {user} NOLOGIN", f"ALTER ROLE {user} LOGIN PASSWORD '{db.password}'"
+        drop = f"DROP OWNED BY {user}; DROP ROLE {user}"
+    else:
+        make, let_in = f"CREATE USER {user} IDENTIFIED BY 'other'", f"ALTER USER {user} IDENTIFIED BY '{db.password}'"
+        drop = f"DROP USER {user}"
+    db.execute("CREATE TABLE t (id int)")
+    db.execute("INSERT INTO t VALUES (7)")
+    db.execute(make)
+    reader = opened(db, user=user)
+    try:
+        for asked_for, given in (("password", let_in), ("needs SELECT on the tables", f"GRANT SELECT ON t TO {user}")):
+            with pytest.raises(DatabaseAccessError) as caught:
+                reader.query("SELECT id FROM t")
+            assert asked_for in caught.value.remedy
+            db.execute(given)
+        assert reader.query("SELECT id FROM t") == [{"id": 7}]
+    finally:
+        db.execute(drop)
+
+
 def test_postgresql_tells_of_domains_enums_and_generated_columns(rig: Rig) -> None:
     db = rig.postgres()
     db.execute("CREATE DOMAIN price AS numeric(10, 2)")

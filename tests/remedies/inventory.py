@@ -6,6 +6,9 @@ database, a secured broker or a played Debezium are where these are.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 _ZONE = "tests/remedies/test_zone_errors.py"
 _START = "tests/remedies/test_start_errors.py"
 _KAFKA = "tests/remedies/test_kafka_errors.py"
@@ -21,8 +24,8 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.debezium.errors.ColumnDeclarationError": (_START, "test_column_declaration"),
     "connectors.debezium.errors.SchemaError": (_START, "test_schema"),
     "connectors.debezium.errors.UnknownSchemaError": (_SERVICE, "test_unknown_schema"),
-    "connectors.fabric.errors.FabricDeniedError": (_SERVICE, "test_refusal"),
-    "connectors.fabric.errors.FabricNotFoundError": (_SERVICE, "test_refusal"),
+    "connectors.fabric.errors.FabricDeniedError": (_SERVICE, "TestFabric::test_refusal"),
+    "connectors.fabric.errors.FabricNotFoundError": (_SERVICE, "TestFabric::test_refusal"),
     "connectors.java.JavaError": (_SERVICE, "test_java"),
     "connectors.kafka.errors.BrokerStartError": (_KAFKA, "test_broker_start"),
     "connectors.kafka.errors.ClientOptionsError": (_SERVICE, "test_client_options"),
@@ -70,7 +73,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.landing_zone.storage.paths.InvalidPathError": (_START, "test_path"),
     "connectors.source_database.errors.DatabaseAccessError": (
         _DATABASE,
-        "test_a_database_that_refuses_is_told_from_one_that_is_away",
+        "test_a_user_that_is_refused_reads_once_it_has_what_the_remedy_asks_for",
     ),
     "connectors.source_database.errors.DatabaseRequestError": (_DATABASE, "test_nothing_can_be_written"),
     "connectors.source_database.errors.DatabaseUrlError": (_START, "test_database_url"),
@@ -78,16 +81,16 @@ TESTS: dict[str, tuple[str, str]] = {
         _DATABASE,
         "test_a_table_that_is_not_there_is_an_error_with_a_remedy",
     ),
-    "connectors.source_database.kafka_connect.ConnectAccessError": (_SERVICE, "test_refusal"),
-    "connectors.source_database.kafka_connect.ConnectorNotFoundError": (_SERVICE, "test_refusal"),
+    "connectors.source_database.kafka_connect.ConnectAccessError": (_SERVICE, "TestConnect::test_refusal"),
+    "connectors.source_database.kafka_connect.ConnectorNotFoundError": (_SERVICE, "TestConnect::test_refusal"),
     "streaming.dead_letters.coordinates.InvalidCoordinatesError": (_START, "test_coordinates"),
     "streaming.dead_letters.showing.NoSuchLetterError": (_START, "test_letter"),
     "streaming.demo.folder.DemoFolderError": (_START, "test_demo_folder"),
     "streaming.demo.produce.ProduceError": (_KAFKA, "test_produce"),
-    "streaming.driver.beginning.StartingOffsetError": (_START, "test_that_is_not_there"),
+    "streaming.driver.beginning.StartingOffsetError": (_START, "TestStartingOffset::test_that_is_not_there"),
     "streaming.driver.checkpoint.CheckpointError": (_START, "test_checkpoint"),
     "streaming.driver.spark_errors.SparkStartError": ("tests/remedies/test_spark_errors.py", "test_spark_start"),
-    "streaming.explaining.explain.NoSuchRecordError": (_START, "test_that_is_not_there"),
+    "streaming.explaining.explain.NoSuchRecordError": (_START, "TestRecord::test_that_is_not_there"),
     "streaming.health.server.AddressInUseError": (_SERVICE, "test_address_in_use"),
     "streaming.health.server.AddressNotOursError": (_SERVICE, "test_address_of_another_machine"),
     "streaming.lifecycle.asking.UnknownTableError": (_START, "test_table_that_nobody_knows"),
@@ -191,3 +194,11 @@ ACTS_ALONE = frozenset(
     }
 )
 """Errors of which some remedy is an act outside of the bridge, or an argument of the command that met it."""
+
+
+def told_to_do(error: str) -> str:
+    """What the runbook says under *Do* about an error."""
+    runbook = (Path(__file__).resolve().parents[2] / "docs/runbook.md").read_text(encoding="utf-8")
+    section = re.search(rf"^### {error.rpartition('.')[2]}\n(.*?)(?=^### |^## |\Z)", runbook, re.MULTILINE | re.DOTALL)
+    assert section is not None
+    return re.findall(r"^- \*\*Do:\*\* (.+)$", section[1], re.MULTILINE)[0]

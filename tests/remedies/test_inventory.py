@@ -15,7 +15,7 @@ from streaming.errors_docs import errors
 from streaming.monitoring.alerts import ALERTS
 from streaming.settings import BridgeSettings
 from streaming.settings.explain import known_keys
-from tests.remedies.inventory import ACTS, ACTS_ALONE, TESTS
+from tests.remedies.inventory import ACTS, ACTS_ALONE, TESTS, told_to_do
 from tests.unit.streaming.test_named_settings import KEYS, named
 
 ROOT = Path(connectors.__file__).parents[1]
@@ -25,12 +25,11 @@ _NOBODY_TO_ASK = re.compile(
     r"\b(contact|support|call us|consult|administrator|report (it|this|that|them|the)|ask (that|the|your|microsoft))\b",
     re.IGNORECASE,
 )
-_ALSO_NOT_THE_ONLY_ONE = {
-    "streaming.task.bad_records.BadRecordError",
-    "streaming.lifecycle.dead_letter_replay.ReplayRefusedError",
-    "streaming.lifecycle.rebuilding.SnapshotRefusedError",
+_MET_AS = {
+    "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": "the letters cannot land together: ",
+    "streaming.lifecycle.rebuilding.SnapshotRefusedError": "the snapshot that was to fill the table failed: ",
 }
-"""Errors that a test meets under another name: as the answer to a request, or as the reason of a table."""
+"""Errors that a test meets as the answer to a request, or as the reason of a table: what is said there."""
 
 
 def remedies() -> list[tuple[str, str]]:
@@ -79,12 +78,62 @@ def _remedies_of(call: ast.Call) -> Iterator[ast.expr]:
     return (each.value for each in call.keywords if each.arg == "remedy")
 
 
-def told_to_do(error: str) -> str:
-    """What the runbook says under *Do* about an error."""
-    runbook = (ROOT / "docs/runbook.md").read_text(encoding="utf-8")
-    section = re.search(rf"^### {error.rpartition('.')[2]}\n(.*?)(?=^### |^## |\Z)", runbook, re.MULTILINE | re.DOTALL)
-    assert section is not None
-    return re.findall(r"^- \*\*Do:\*\* (.+)$", section[1], re.MULTILINE)[0]
+def names_and_texts(module: str, test: str) -> set[str]:
+    """Every name and text in a test, and in what of its module it uses: fixtures, functions, methods, constants.
+
+    Args:
+        module: its source; test: the function, behind ``Class::`` where several have its name.
+
+    Raises:
+        LookupError: there is no such test, or more than one.
+    """
+    tree = ast.parse(module)
+    known: dict[str, list[ast.AST]] = {}
+    for node in tree.body:
+        for name in _defined(node):
+            known.setdefault(name, []).append(node)
+        for inner in node.body if isinstance(node, ast.ClassDef) else ():
+            for name in _defined(inner):
+                known.setdefault(f"{node.name}::{name}" if name.startswith("test_") else name, []).append(inner)
+    found = [node for name, nodes in known.items() if name == test or name.endswith(f"::{test}") for node in nodes]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} tests are called {test}")
+    seen: set[str] = set()
+    left = found
+    while left:
+        for word in _words(left.pop()) - seen:
+            seen.add(word)
+            left += [node for node in known.get(word, ()) if not word.startswith("test_")]
+    return seen
+
+
+def _defined(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case ast.Assign(targets=targets):
+            return tuple(target.id for target in targets if isinstance(target, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return (name,)
+        case _:
+            return ()
+
+
+def _words(node: ast.AST) -> set[str]:
+    """Names, attributes, arguments and texts, but for docstrings, and for the own name of what is assigned."""
+    docs = {
+        id(part.body[0].value)
+        for part in ast.walk(node)
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and part.body and isinstance(part.body[0], ast.Expr)
+    }
+    words: set[str] = set()
+    for part in ast.walk(node):
+        match part:
+            case ast.Name(id=word, ctx=ast.Load()) | ast.Attribute(attr=word) | ast.arg(arg=word):
+                words.add(word)
+            case ast.Constant(value=str(word)) if id(part) not in docs:
+                words.add(word)
+    return words
 
 
 def settings_in(text: str) -> set[str]:
@@ -100,11 +149,35 @@ def test_every_terminal_error_has_its_test_and_nothing_else_has() -> None:
 @pytest.mark.parametrize(("error", "test"), sorted(TESTS.items()))
 def test_the_named_test_exists_and_meets_the_error(error: str, test: tuple[str, str]) -> None:
     file, name = test
-    text = (ROOT / file).read_text(encoding="utf-8")
-    functions = {node.name: node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)}
-    assert name in functions
-    if error not in _ALSO_NOT_THE_ONLY_ONE:
-        assert error.rpartition(".")[2] in text
+    words = names_and_texts((ROOT / file).read_text(encoding="utf-8"), name)
+    if error in _MET_AS:
+        assert any(_MET_AS[error] in word for word in words)
+    else:
+        assert any(re.search(rf"\b{error.rpartition('.')[2]}\b", word) for word in words)
+
+
+MODULE = """
+import other
+WRONG = 'raises TableLostError'
+class Fixed:
+    def test_same(self): return helped()
+class Broken:
+    kept = ZoneLostError
+    def look(self): raise LookError
+    def test_same(self): return self.look()
+def helped(): return WRONG
+def unused(): raise UnusedError
+def test_alone(): 'of the DocumentedError'
+"""
+
+
+def test_only_what_a_test_does_counts_as_meeting_an_error() -> None:
+    assert names_and_texts(MODULE, "Fixed::test_same") == {"self", "helped", "WRONG", "raises TableLostError"}
+    assert names_and_texts(MODULE, "Broken::test_same") == {"self", "look", "LookError"}
+    assert names_and_texts(MODULE, "test_alone") == set()
+    for name in ("test_same", "test_none", "Fixed::test_alone"):
+        with pytest.raises(LookupError, match=f"tests are called {name}"):
+            names_and_texts(MODULE, name)
 
 
 @pytest.mark.parametrize("error", sorted(TESTS))

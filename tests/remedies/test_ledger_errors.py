@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from connectors.kafka.errors import RecordsGoneError
 from connectors.landing_zone.errors import (
@@ -20,24 +22,31 @@ from connectors.landing_zone.errors import (
     VersionNotKeptError,
     ZoneOwnedError,
 )
-from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.history import read_version
-from connectors.landing_zone.ledger.state import FORMAT, TableStatus
+from connectors.landing_zone.ledger.log import Ledger
+from connectors.landing_zone.ledger.state import FORMAT, TableState, TableStatus
 from connectors.landing_zone.ledger.version_file import path_of
+from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.requests import Action, new_request
 from connectors.landing_zone.storage.local import LocalStorage
+from streaming.driver.batch import DecodeAndLand
+from streaming.driver.publishing import ZonePublisher
 from streaming.driver.startup import check_topics
 from streaming.lifecycle.catching_up import ranges_to_land, require_records
 from streaming.lifecycle.recreated_topics import park_recreated
 from streaming.lifecycle.retention import park_behind_retention
 from streaming.lifecycle.unread_topics import park_unread
+from streaming.plan import BatchPlan
+from streaming.task.results import Results
 from streaming.zones.rebuilding_ledger import make_ledger_again
 from streaming.zones.replaying import RebuiltSinceError, ReplayRequest, replay_zone
 from tests.remedies.broken_zones import METADATA, carry_out, require_health
+from tests.remedies.inventory import told_to_do
 from tests.remedies.lost_files import landed_twice, started
+from tests.support.plain_job import local_action
 from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, row
-from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, World
+from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, Driver, World
 
 
 def test_fenced(world: World) -> None:
@@ -126,11 +135,55 @@ def test_version_not_kept(world: World) -> None:
     assert [read_version(state, int(number)).version for number in asked.groups()] == [1, head]
 
 
+class Forgetful(ZonePublisher):
+    """Leaves what a version has bound where it waits."""
+
+    def publish_pending(self, ledger: Ledger) -> None:
+        """Nothing is published."""
+
+
 def test_invalid_draft(world: World) -> None:
+    """A publisher that forgets a file: the next batch would bind the number behind it."""
     driver = world.driver()
+    driver.publisher = Forgetful(Publisher(driver.zone, 1), driver.job)
+    world.send(ORDERS.create(row(9), 29))
+    driver.land()
+    world.send(ORDERS.delete(row(9), 30))
+    head, files = world.ledger.version, world.files()
     with pytest.raises(InvalidDraftError) as raised:
-        driver.ledger.commit(Draft(dropped=(NAME,)))
+        driver.land()
+    assert (world.ledger.version, world.files()) == (head, files), "nothing was written"
+    assert raised.value.remedy == "publish and confirm the pending file first; a restart does it"
+    require_health(world)
+
+
+def test_invalid_draft_that_comes_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A defect that drafts the table's first generation wrongly, in whatever process."""
+
+    def wrong(state: TableState) -> TableState:
+        return replace(state, sequence=state.sequence + 1) if state.generation == 1 else state
+
+    def defective(driver: Driver) -> DecodeAndLand:
+        action = local_action(driver._world.log, driver._worker, tasks=1)
+
+        def act(plan: BatchPlan) -> Results:
+            results = action(plan)
+            tables = (replace(one, state=wrong(one.state)) for one in results.tables)
+            return dataclasses.replace(results, tables=tuple(tables))
+
+        return act
+
+    monkeypatch.setattr(Driver, "_action", defective)
+    world.send(ORDERS.create(row(9), 29), ORDERS.delete(row(9), 30))
+    files = world.files()
+    for _ in range(2):
+        driver = world.driver()
+        head = world.ledger.version
+        with pytest.raises(InvalidDraftError, match=NAME) as raised:
+            driver.land()
+        assert (world.ledger.version, world.files()) == (head, files), "nothing was written"
     assert "restart the bridge: nothing was written" in raised.value.remedy
+    carry_out(world, told_to_do("InvalidDraftError").replace("bridge.yaml TABLE", f"CONFIG {NAME}"), "resync")
     require_health(world)
 
 

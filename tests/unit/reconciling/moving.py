@@ -85,17 +85,18 @@ class Moving:
     def head(self) -> LedgerState:
         return self.job.ledger.state
 
-    def plan(self) -> ColumnPlan:
-        state = self.head.tables[TABLE]
+    def plan(self, table: str = TABLE) -> ColumnPlan:
+        state = self.head.tables[table]
         schema = msgspec.json.decode(self.head.schemas[state.schema], type=PinnedSchema)
         return plan_columns(DatabaseKind.POSTGRESQL, COLUMNS, schema)
 
-    def compare(self, plan: ColumnPlan | None = None, **limits: Any) -> TableOutcome:
+    def compare(self, plan: ColumnPlan | None = None, table: str = TABLE, **limits: Any) -> TableOutcome:
         steps = Steps(lambda step: None, lambda table, rows, total: None, lambda table, what: None)
         chosen = Limits(**{"wait": 10.0, "rounds": 5, "batch": 2, **limits})
         sides = Sides(self.snapshot, self.job.zone, self.watch())
-        table = DatabaseTable("public", "orders")
-        return TableComparison(sides, TABLE, self.head.tables[TABLE], table, plan or self.plan(), chosen, steps).run()
+        state = self.head.tables[table]
+        source = DatabaseTable.of_events(DatabaseKind.POSTGRESQL, *state.source)
+        return TableComparison(sides, table, state, source, plan or self.plan(table), chosen, steps).run()
 
     def watch(self) -> Watch:
         def head() -> LedgerState:

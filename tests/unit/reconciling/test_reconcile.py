@@ -21,6 +21,7 @@ from connectors.source_database.column_types import postgresql_type
 from connectors.source_database.database import SourceDatabase
 from connectors.source_database.location import DatabaseKind, location_of_url
 from streaming import cli
+from streaming.demo.workload import Record
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import TableMode
 from streaming.reconciling.columns import LeftOutColumn
@@ -30,8 +31,10 @@ from streaming.reconciling.reconcile import Reconciliation, UnknownTableError, p
 from streaming.reconciling.table import Limits, Sides, Steps
 from streaming.reconciling.view import ComparisonProgress, show_outcomes
 from streaming.settings import BridgeSettings, SettingsError
+from tests.remedies.inventory import told_to_do
 from tests.unit.reconciling.moving import COLUMNS, Moving, moving
 from tests.unit.streaming.landed_shop import ORDERS, job, parked, row
+from tests.unit.streaming.rebuild_world import USERS
 from tests.unit.streaming.settings_builder import settings, settings_text
 
 STEPS = Steps(lambda step: None, lambda table, rows, total: None, lambda table, what: None)
@@ -59,6 +62,13 @@ def shop_settings(world: Moving, **more: Any) -> BridgeSettings:
         "source__database": {"url": AWAY},
     }
     return settings(**changes | more)
+
+
+def of_source(record: Record, database: str, schema: str, name: str) -> Record:
+    """The record as if it came from this table."""
+    value = json.loads(record.value or b"")
+    value["payload"]["source"] |= {"db": database, "schema": schema, "table": name}
+    return replace(record, value=json.dumps(value).encode())
 
 
 def reasons(outcomes: list[TableOutcome]) -> list[tuple[Verdict, str]]:
@@ -108,6 +118,31 @@ class TestPreparing:
         with pytest.raises(UnknownTableError, match=r"the ledger knows no table public\.order") as caught:
             self.chosen(world, "public.order")
         assert caught.value.remedy == "name one of public.orders"
+        assert "write it as there" in told_to_do("UnknownTableError")
+        [named] = self.chosen(world, caught.value.remedy.removeprefix("name one of "))
+        assert (named, world.compare(table=named).verdict) == ("public.orders", Verdict.EQUAL)
+
+    def test_a_table_that_nothing_has_landed_of_is_known_once_its_first_event_was_read(self, world: Moving) -> None:
+        """As the runbook says of it."""
+        with pytest.raises(UnknownTableError) as caught:
+            self.chosen(world, "public.users")
+        assert caught.value.remedy == "name one of public.orders"
+        assert "a table is known once its first event was read" in told_to_do("UnknownTableError")
+        world.land(USERS.create(row(1), lsn=2))
+        [named] = self.chosen(world, "public.users")
+        assert (named, world.compare(table=named).verdict) == ("public.users", Verdict.EQUAL)
+
+    def test_a_name_that_several_sources_have_means_all_of_them(self, tmp_path: Path) -> None:
+        options = TableOptions(schema_template="{database}", table_template="{schema} {table}")
+        sources = [("shop", "a.b", "c"), ("shop", "a", "b.c"), ("mall", "a", "b.c"), ("mall", "a", "c")]
+        world = moving(
+            tmp_path,
+            [of_source(ORDERS.create(row(1), lsn=1), *source) for source in sources],
+            rows={1: "new"},
+            defaults=options,
+        )
+        assert self.chosen(world, "a.b.c") == ("mall.a b_c", "shop.a b_c", "shop.a_b c")
+        assert self.chosen(world, "shop.a b_c", "a.c") == ("shop.a b_c", "mall.a c")
 
     def test_without_a_database_there_is_nothing_to_compare_with(self) -> None:
         with pytest.raises(SettingsError, match="the settings do not say where the source database is") as caught:

@@ -90,6 +90,20 @@ class TestLanding:
         shop.receive(ORDERS.update(row(1, "later"), 11))
         assert shop.rows() == [row(1, "later")]
 
+    @pytest.mark.parametrize(("name", "owner"), [("Orders", "orders"), ("or/ders", "or_ders")])
+    def test_the_first_event_of_a_table_whose_folder_another_one_has_is_refused(
+        self, tmp_path: Path, name: str, owner: str
+    ) -> None:
+        shop = Shop(tmp_path)
+        other = replace(ORDERS, topic="shop.others", name=owner)
+        shop.receive(replace(BAD, name=name).create(row(1), 10), other.create(row(7), 11))
+        shop.mend()
+        before = shop.plain.ledger.state
+        part = shop.part(0)
+        assert not part.accepted
+        assert part.message.endswith(f" belongs to the table public.{owner} of another source table")
+        assert shop.plain.ledger.state.tables == before.tables
+
     def test_nothing_after_a_replay_is_taken_as_new(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, job_options={"markers": Markers.NATURAL})
         shop.receive(ORDERS.create(row(1), 10), BAD.create(row(2), 11))
