@@ -46,7 +46,7 @@ MOST_LANDED = 40
 
 ANY = SourceTable("a", "b", "c")
 _MILLISECONDS = (2**63 - 1, -(2**63), -1, 0, 253_402_300_800_000, 9_223_372_036_854_776)
-_NAMES = ("a", "b", "c", "a.b", "b.c", "A", "", None, "a b")
+_NAMES = (("a", "b", "c", "a.b", "b.c", "A", "", None, "a b"), ("a", "a.b", "b.c", "c"))
 
 
 class Letters(DeadLetterProducer):
@@ -160,10 +160,11 @@ def _log(random: Random, case: Case, *, renames: bool) -> Log:
     log = Log()
     partitions = random.choice((1, 2, 3))
     late = random.random() < 0.2
+    names = random.choice(_NAMES)
     # Debezium may send everything once more, and Kafka Connect again.
     for golden in case.records * random.choice((1, 3, 6)):
         headers = tuple((name, value) for name, value in golden.headers if value is not None)
-        value = _of_another_source(random, golden) if renames else golden.value
+        value = _of_another_source(random, golden, names) if renames else golden.value
         record = Record(golden.topic, random.randrange(partitions), golden.key, value, headers)
         log.append(record)
         if late and random.random() < 0.3:
@@ -175,14 +176,14 @@ def _log(random: Random, case: Case, *, renames: bool) -> Log:
     return log
 
 
-def _of_another_source(random: Random, record: GoldenRecord) -> bytes | None:
+def _of_another_source(random: Random, record: GoldenRecord, names: Sequence[str | None]) -> bytes | None:
     """The record as another table's, whose names may read as another's do, and of another time."""
     try:
         tree: Any = json.loads(record.value or b"")
         source = tree.get("payload", tree)["source"]
-        for name in ("db", "schema", "table"):
-            if name in source and random.random() < 0.7:
-                source[name] = random.choice(_NAMES)
+        for name, often in (("db", 0.7), ("schema", 0.7), ("table", 0.3)):
+            if name in source and random.random() < often:
+                source[name] = random.choice(names)
         if random.random() < 0.3:
             source["ts_ms"] = random.choice(_MILLISECONDS)
         return json.dumps(tree).encode("utf-8", "surrogatepass")
