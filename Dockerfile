@@ -41,7 +41,7 @@ RUN --mount=type=secret,id=pip.conf,target=/etc/pip.conf \
     --mount=type=cache,target=/var/cache/pip \
     python3 -m venv tools \
     && awk '/^(cffi|packaging|pycparser|setuptools|setuptools-scm|vcs-versioning)==/ { on = 1 } on { print } !/\\$/ { on = 0 }' requirements.lock > tools.lock \
-    && tools/bin/pip install --quiet --require-hashes -r tools.lock
+    && tools/bin/pip install --quiet --no-deps --require-hashes -r tools.lock
 
 
 # The Python packages, into an environment without pip.

@@ -215,9 +215,10 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@echo "Installing the pinned dependencies into $(VENV): about 3 minutes the first time, most of it pyspark, of whose setup.py an"
 	@echo "older pip says DEPRECATION: that is harmless. Nothing else is printed until it is done"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . \
 		2> $(VENV)/install.log || { cat $(VENV)/install.log; exit 1; }
+	@$(BIN)/python -m pip check --disable-pip-version-check > $(VENV)/install.log || { cat $(VENV)/install.log; exit 1; }
 	@touch $@
 
 # A pattern, here of "connectors", is how one recipe makes several files by one run.

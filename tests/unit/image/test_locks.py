@@ -7,6 +7,7 @@ import tomllib
 from importlib.metadata import distributions
 from pathlib import Path
 
+import pytest
 from packaging.specifiers import SpecifierSet
 
 from tests.unit.image.scripts import ROOT
@@ -58,3 +59,12 @@ def test_every_locked_version_installs_on_the_python_of_debian_12() -> None:
         if "3.11.2" not in SpecifierSet(needed)
     }
     assert refused == {}
+
+
+@pytest.mark.parametrize("file", ["Makefile", "Dockerfile"])
+def test_nothing_is_installed_from_a_lock_but_what_it_pins(file: str) -> None:
+    # An older pip, told to resolve, takes a newer release of what is pinned where another package asks for its extra.
+    calls = re.findall(r"pip (?:install|wheel)\b(?:.|\\\n)*", (ROOT / file).read_text())
+    locked = [call for call in calls if "--require-hashes" in call]
+    assert locked
+    assert [call for call in locked if "--no-deps" not in call] == []
