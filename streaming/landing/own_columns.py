@@ -73,17 +73,26 @@ def own_source(name: str, names: Collection[str], options: TableOptions, pinned:
     return known[-1] if known else name + _MARK * len(taken)
 
 
-def displaced(names: Sequence[str], options: TableOptions, pinned: PinnedSchema) -> list[str]:
+def displaced(
+    names: Sequence[str], incoming: Collection[str], options: TableOptions, pinned: PinnedSchema
+) -> list[str]:
     """The own columns whose name a source column has as well, and that have not landed under another one.
 
+    A key column has been the source's all the time. So has one whose own column cannot be computed of such records, and
+    so is not among what they land with: only deletes that do not stay come to that, whose key alone counts.
+
     Args:
-        names: the source's columns; pinned: the table's.
+        names: the source's columns; incoming: what the columns that the records land with are pinned as; pinned: the
+            table's.
     """
-    landed = {column.source for column in pinned.columns}
+    landed = {column.source for column in pinned.columns if not column.key}
     return [
         name
         for name in own_names(options)
-        if name in names and name in landed and own_source(name, names, options, pinned) not in landed
+        if name in names
+        and name in landed
+        and (own := own_source(name, names, options, pinned)) in incoming
+        and all(column.source != own for column in pinned.columns)
     ]
 
 

@@ -207,8 +207,7 @@ class TableWriter:
         keys = () if self._history else self._keys if self._schema.pinned else events.schema.key
         if stop := landed_otherwise(events, self._options, self._before, self._key_forms(keys)):
             return stop
-        stop = name_stop(events, self._options, self._schema.pinned) or masked_key_stop(events, self._options, keys)
-        if stop:
+        if stop := masked_key_stop(events, self._options, keys):
             return stop
         chosen = landing_columns(events, self._options, keys)
         reshaped = reshape(events, self._options, self._plan.job.secrecy, chosen, keys)
@@ -232,6 +231,8 @@ class TableWriter:
             incoming = self._incoming(reshaped.events, keys, computes=False)
         if not incoming:
             return no_columns_stop(events)
+        if taken := name_stop(reshaped.events, incoming, self._options, self._schema.pinned):
+            return taken
         evolution = self._schema.evolved(incoming, self._options)
         if isinstance(evolution, Refused):
             return refusal_stop(events, evolution, self._options)

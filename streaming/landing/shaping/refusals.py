@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
 
 from connectors.debezium.events import Bools, SnapshotKind
+from connectors.landing_zone.evolution import IncomingColumn
 from connectors.landing_zone.ledger.state import KEPT_PASSED_OVER, TableState
 from connectors.landing_zone.schema import PinnedSchema
 from streaming.landing.columns import is_masked
@@ -119,14 +120,19 @@ def late_stop(events: OrderedRows, *, named: bool) -> Stop | None:
     )
 
 
-def name_stop(events: OrderedRows, options: TableOptions, schema: PinnedSchema | None) -> Stop | None:
+def name_stop(
+    events: OrderedRows, incoming: Sequence[IncomingColumn], options: TableOptions, schema: PinnedSchema | None
+) -> Stop | None:
     """The source has a column now whose name a column of the bridge's own has had in the table so far.
 
     The source's column would take the name over, and the same name would mean two things in one mirrored table.
+
+    Args:
+        incoming: the columns that the events land with.
     """
     if schema is None:
         return None
-    names = displaced(events.rows.schema.names, options, schema)
+    names = displaced(events.rows.schema.names, [column.source for column in incoming], options, schema)
     if not names:
         return None
     return Stop.at(

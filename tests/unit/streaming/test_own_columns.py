@@ -100,6 +100,30 @@ class TestAColumnThatTheSourceHadFirst:
         job = landed_shop.landed(tmp_path, *batches, defaults=SOFT, decode=decode)
         assert job.rows("public.orders") == [{"id": 1, "name": None, "_deleted": None, "_deleted_": True}]
 
+    @pytest.mark.parametrize("name", ["id", "shop"])
+    def test_deletes_that_nothing_can_be_computed_of_leave_it_the_name(self, tmp_path: Path, name: str) -> None:
+        options = TableOptions(added=((name, "upper(name)"),))
+        fields = (SCHEMA.fields[0], Field("shop", ConnectType.STRING))
+        deletes = [
+            rows(
+                [Event("d", {"id": key})],
+                schema=RowSchema(fields, key=("id",), learned=True),
+                first_offset=key,
+            )
+            for key in range(2)
+        ]
+        result = land(tmp_path, *deletes, options=options)
+        assert result.state.parked is None
+        assert only(tmp_path, result, "id", "shop", MARKER) == [(0, None, 2), (1, None, 2)]
+
+    def test_a_key_column_of_a_delete_that_comes_first_does_not_stop_the_rows_after_it(self, tmp_path: Path) -> None:
+        keys = RowSchema(SCHEMA.fields[:1], key=("id",), learned=True)
+        first = rows([Event("d", {"id": 1})], schema=keys)
+        second = rows([Event("c", row(2))], first_offset=1)
+        result = land(tmp_path, first, second, options=TableOptions(added=(("id", "upper(name)"),)))
+        assert result.state.parked is None
+        assert only(tmp_path, result, "id", "id_", MARKER) == [(1, None, 2), (2, "A", 4)]
+
     def test_two_source_columns_in_a_row_leave_it_the_next_name(self, tmp_path: Path) -> None:
         schema = replace(SCHEMA, fields=(*wide("_deleted").fields, Field("_deleted_", ConnectType.STRING)))
         first = rows([Event("c", {**row(1), "_deleted": "x", "_deleted_": "y"})], schema=schema)
@@ -170,8 +194,13 @@ class TestTablesFromBefore:
         assert own_source("_deleted", (), options, pinned("_deleted", "_deleted_")) == "_deleted"
 
     def test_they_stop_where_the_source_gets_a_column_of_the_name(self) -> None:
-        assert displaced(["id", "_deleted"], SOFT, pinned("id", "_deleted")) == ["_deleted"]
-        assert displaced(["id", "_deleted"], SOFT, pinned("id", "_deleted", "_deleted_")) == []
+        names, incoming = ["id", "_deleted"], ["id", "_deleted", "_deleted\0"]
+        assert displaced(names, incoming, SOFT, pinned("id", "_deleted")) == ["_deleted"]
+        assert displaced(names, incoming, SOFT, pinned("id", "_deleted", "_deleted_")) == []
+
+    def test_a_key_column_has_never_been_the_bridges(self) -> None:
+        key = PinnedSchema((PinnedColumn("_deleted", "_deleted", "bool", key=True),))
+        assert displaced(["_deleted"], ["_deleted", "_deleted\0"], SOFT, key) == []
 
 
 def test_an_own_column_that_landed_is_found_whatever_the_source_has() -> None:
