@@ -72,14 +72,16 @@ def learned_groups(
             verdicts.reject(row, BadReason.TYPE_MISMATCH, f"the source block's {odd} is of type {kind}")
     if not good:
         return []
-    # A delete shows its key's columns, whose types it may be the only one to show.
+    # A delete shows the columns of its key, also of one that the settings declare: no other row may show their types.
     places: Int64s = np.array(good, dtype=np.int64)
     shown: list[PlainRow | None] = [event.after for event in events]
     deletes = [place for place, event in enumerate(events) if event.op == "d"]
     decoding = options.rules.decoding_for(origin.table)
-    whole = decoding is not None and decoding.before_images
+    whole, declared = (decoding.before_images, decoding.keys) if decoding is not None else (False, ())
     for place, key in zip(deletes, keys.plain(places[deletes]), strict=True):
-        shown[place] = {**(events[place].before or events[place].after or {}), **key} if whole else key
+        image = events[place].before or events[place].after or {}
+        lands = image if whole else {name: image[name] for name in declared if name in image}
+        shown[place] = {**lands, **key}
     groups: list[EventGroup] = []
     for run in learn(shown):
         part = events[run.start : run.stop]

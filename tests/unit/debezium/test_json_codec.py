@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -290,6 +291,14 @@ def test_a_learned_column_that_changes_its_type_starts_a_new_chunk() -> None:
 def test_a_learned_delete_has_its_keys_columns() -> None:
     result = Decoder(LEARN).decode(records(event("d", before={"id": 5, "name": None}).json()))
     assert only(result).rows.to_pydict() == {"id": [5]}
+
+
+def test_a_learned_delete_has_the_declared_key_of_a_table_without_one() -> None:
+    declared = DecodeOptions(rules=TableRules(tables=(("*", TableDecoding(learn=True, keys=("id",))),)))
+    deletes = [event("d", before={"id": number, "name": "a"}).json() for number in (5, 6)]
+    result = Decoder(declared).decode(records(*(replace(one, key=None) for one in deletes)))
+    assert result.bad == []
+    assert only(result).rows.to_pydict() == {"id": [5, 6]}
 
 
 def test_a_learned_before_of_another_type_is_a_bad_record() -> None:
