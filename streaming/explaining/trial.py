@@ -23,6 +23,7 @@ from streaming.driver.assemble import MustMerge, assemble
 from streaming.landing.carry import partition_carry
 from streaming.landing.files import delimited_format
 from streaming.landing.rows import OrderedRows
+from streaming.landing.shaping.merged_sources import with_identity
 from streaming.plan import BatchPlan, JobOptions, TableOptions, TopicPlan
 from streaming.policies import FileFormat
 from streaming.task.bad_records import TOO_MANY_TABLES
@@ -94,7 +95,8 @@ class Trial:
             refused = BadRecord(chunk.topic, chunk.partition, offset, TOO_MANY_TABLES, why, None, None)
             return TrialLanding(name, (first, high, low), (), None, None, refused, ())
         lander = GuardedLander(plan, chunk.table, name, known, self._storage, direct=True)
-        lander.add(OrderedRows.of_chunk(chunk, keys))
+        event = OrderedRows.of_chunk(chunk, keys)
+        lander.add(with_identity(event, self._job.options_for(chunk.table)) if known.sources else event)
         lander.set_carry(chunk.topic, chunk.partition, carry)
         result = lander.finish()
         planned = {chunk.topic: PlannedTopic(topic.id, dict(topic.ranges))}

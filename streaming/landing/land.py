@@ -7,7 +7,7 @@ before it land, it and later ones are counted and kept for the catch-up, and no 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -29,6 +29,7 @@ from streaming.landing.stops.truncates import without_truncates
 from streaming.landing.table_writer import TableWriter
 from streaming.plan import BatchPlan, TableResult
 from streaming.policies import TableMode
+from streaming.sources import Source
 
 
 class TableLander:
@@ -72,24 +73,36 @@ class TableLander:
     def _take(self, events: OrderedRows) -> None:
         self._events += len(events)
         self._topics.update(dict.fromkeys(events.topics))
-        events, stop = self._sources.admit(events)
-        if stop is not None and not self._standing.is_parked:
-            self._park(events, 0, stop)
+        stop = None if not len(events) else self._sources.first_refused(events)
+        if stop is None or self._standing.is_parked:
+            self._take_admitted(events)
             return
+        if stop.index:
+            self._take_admitted(events.slice(0, stop.index))
+        self._park(events.slice(stop.index, len(events)), 0, stop)
+
+    def _take_admitted(self, events: OrderedRows) -> None:
         before = count_before(events, self._dropped, self._before)
         if before:
             self._add(events.slice(0, before))
         if before < len(events):
             self._add_recreated(events.slice(before, len(events)))
 
-    def refuse(self, firsts: Sequence[OrderedRows], stop: Stop, count: int) -> None:
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The sources of a merged table so far; empty for any other table."""
+        return self._sources.names
+
+    def refuse(self, firsts: Sequence[OrderedRows], stop: Stop, count: int, sources: Iterable[Source]) -> None:
         """Land nothing of the batch: park at the first of its events, before any has been added.
 
         Args:
             firsts: the batch's first event of each partition so far, in apply order, one in each.
             stop: why, at the first of them.
             count: how many events there were so far.
+            sources: of a merged table, those that they came from.
         """
+        self._sources.remember(sources)
         for events in firsts:
             self._topics.update(dict.fromkeys(events.topics))
         self._standing.refuse(firsts, stop, count, self._feeding())
@@ -170,7 +183,11 @@ class TableLander:
             self._park(events, index, stop)
 
     def _park(self, events: OrderedRows, index: int, stop: Stop) -> None:
-        self._standing.park(events, index, stop, self._feeding())
+        """Stand still at an event, unless the table does so since an earlier one."""
+        if self._standing.is_parked:
+            self._standing.pass_over(events.slice(index, len(events)))
+        else:
+            self._standing.park(events, index, stop, self._feeding())
 
     def _feeding(self) -> frozenset[str]:
         """The topics that feed the table, so far."""

@@ -1,7 +1,8 @@
-"""Row events of one table in apply order, from one partition or merged from several."""
+"""Row events of one landing-zone table in apply order, from one partition or merged from several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,13 +22,16 @@ class OrderedRows:
     The attributes that :class:`~connectors.debezium.events.ChangeChunk` has too mean the same here.
 
     Attributes:
+        tables: at the source, that ``table_index`` (int32 per row) points into; several where they land in one.
+        identified: whether the rows hold their source's names in front of their key, as those of a merged table do.
         topics: names that ``topic_index`` (int32 per row) points into.
         partitions: Kafka partition per row (int32).
         keys: (n, 3) uint64 merge keys, see :func:`connectors.debezium.position.merge_keys`; their running maximum
             hides what ``positions`` (n, 2) says where the log's positions have fallen.
     """
 
-    table: SourceTable
+    tables: tuple[SourceTable, ...]
+    table_index: Int32s
     schema: RowSchema
     connector: str
     positioned: bool
@@ -47,16 +51,27 @@ class OrderedRows:
     unavailable: dict[str, Bools] = field(default_factory=dict)
     clamped: int = 0
     from_before: int = 0
+    identified: bool = False
 
     def __len__(self) -> int:
         return len(self.offsets)
+
+    @property
+    def table(self) -> SourceTable:
+        """The source table of the first row, and of all where only one lands in the table."""
+        return self.table_at(0)
+
+    def table_at(self, index: int) -> SourceTable:
+        """The source table of one row."""
+        return self.tables[self.table_index[index]] if len(self) else self.tables[0]
 
     @staticmethod
     def of_chunk(chunk: ChangeChunk, keys: UInt64s) -> OrderedRows:
         """A chunk's rows as they are: one partition's offset order is the apply order."""
         count = len(chunk)
         return OrderedRows(
-            table=chunk.table,
+            tables=(chunk.table,),
+            table_index=np.zeros(count, np.int32),
             schema=chunk.schema,
             connector=chunk.connector,
             positioned=chunk.positioned,
@@ -78,12 +93,6 @@ class OrderedRows:
             from_before=chunk.from_before,
         )
 
-    @staticmethod
-    def of_some(chunk: ChangeChunk, kept: Int64s, keys: UInt64s) -> OrderedRows:
-        """Some of a chunk's rows, by ascending index; ``keys`` holds one merge key for each of them."""
-        every = OrderedRows.of_chunk(chunk, np.zeros((len(chunk), 3), np.uint64))
-        return replace(every.take(kept), keys=keys)
-
     def slice(self, start: int, stop: int) -> OrderedRows:
         """Rows ``start`` to ``stop`` (exclusive), without copying the columns."""
         if start == 0 and stop == len(self):
@@ -94,6 +103,7 @@ class OrderedRows:
             old_keys = old_keys.take(pa.array(np.flatnonzero(inside)))
         return replace(
             self,
+            table_index=self.table_index[start:stop],
             topic_index=self.topic_index[start:stop],
             partitions=self.partitions[start:stop],
             rows=self.rows.slice(start, stop - start),
@@ -121,6 +131,7 @@ class OrderedRows:
         by_place = kept[np.argsort(moved[kept], kind="stable")]
         return replace(
             self,
+            table_index=self.table_index[order],
             topic_index=self.topic_index[order],
             partitions=self.partitions[order],
             rows=self.rows.take(indexes),
@@ -144,13 +155,14 @@ def position_at(rows: OrderedRows, index: int) -> tuple[int, int]:
 
 
 def concat(parts: list[OrderedRows]) -> OrderedRows:
-    """The rows of several parts after each other; all of one table and one row schema.
+    """The rows of several parts after each other; all of one landing-zone table and one row schema.
 
-    Topics are renumbered; a column that only some parts report as unavailable is filled with "available".
+    Tables and topics are renumbered; a column that only some parts report as unavailable is filled with "available".
     """
     first = parts[0]
     if len(parts) == 1:
         return first
+    tables = tuple(dict.fromkeys(table for part in parts for table in part.tables))
     topics = tuple(dict.fromkeys(topic for part in parts for topic in part.topics))
     starts = np.cumsum([0, *(len(part) for part in parts)])
     unavailable_names = dict.fromkeys(name for part in parts for name in part.unavailable)
@@ -158,10 +170,10 @@ def concat(parts: list[OrderedRows]) -> OrderedRows:
     return replace(
         first,
         positioned=all(part.positioned for part in parts),
+        tables=tables,
+        table_index=_renumbered(tables, [(part.tables, part.table_index) for part in parts]),
         topics=topics,
-        topic_index=np.concatenate(
-            [np.array([topics.index(topic) for topic in part.topics], np.int32)[part.topic_index] for part in parts]
-        ),
+        topic_index=_renumbered(topics, [(part.topics, part.topic_index) for part in parts]),
         partitions=np.concatenate([part.partitions for part in parts]),
         rows=pa.concat_batches([part.rows for part in parts]),
         ops=np.concatenate([part.ops for part in parts]),
@@ -180,3 +192,9 @@ def concat(parts: list[OrderedRows]) -> OrderedRows:
         clamped=sum(part.clamped for part in parts),
         from_before=sum(part.from_before for part in parts),
     )
+
+
+def _renumbered(names: Sequence[object], parts: Sequence[tuple[Sequence[object], Int32s]]) -> Int32s:
+    """The parts' indexes after each other, pointing into ``names`` instead of each part's own."""
+    number = {name: place for place, name in enumerate(names)}
+    return np.concatenate([np.array([number[name] for name in own], np.int32)[index] for own, index in parts])

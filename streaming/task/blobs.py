@@ -25,10 +25,11 @@ _OLD = "\x00old:"
 _UNAVAILABLE = "\x00unavailable:"
 _CHANGED = _EVENT + "key_changed"
 _POSITION = _EVENT + "position"
+_TABLE = _EVENT + "table"
 
 
 class _BlobHeader(msgspec.Struct, frozen=True):
-    table: SourceTable
+    tables: tuple[SourceTable, ...]
     schema: RowSchema
     connector: str
     positioned: bool
@@ -37,6 +38,7 @@ class _BlobHeader(msgspec.Struct, frozen=True):
     clamped: int
     from_before: int
     has_old_keys: bool
+    identified: bool
     carry: PositionCarry
 
 
@@ -64,6 +66,8 @@ def pack(blob: Blob) -> pa.Buffer:
     rows = blob.rows
     count = len(rows)
     columns: dict[str, pa.Array] = dict(zip(rows.rows.schema.names, rows.rows.columns, strict=True))
+    if len(rows.tables) > 1:
+        columns[_TABLE] = pa.array(rows.table_index)
     columns[_EVENT + "op"] = pa.array(rows.ops)
     columns[_EVENT + "offset"] = pa.array(rows.offsets)
     for word in range(3):
@@ -85,7 +89,7 @@ def pack(blob: Blob) -> pa.Buffer:
     for name, mask in rows.unavailable.items():
         columns[_UNAVAILABLE + name] = pa.array(mask)
     header = _BlobHeader(
-        table=rows.table,
+        tables=rows.tables,
         schema=rows.schema,
         connector=rows.connector,
         positioned=rows.positioned,
@@ -94,6 +98,7 @@ def pack(blob: Blob) -> pa.Buffer:
         clamped=rows.clamped,
         from_before=rows.from_before,
         has_old_keys=_CHANGED in columns,
+        identified=rows.identified,
         carry=blob.carry,
     )
     batch = pa.RecordBatch.from_arrays(
@@ -128,7 +133,8 @@ def unpack(body: bytes | pa.Buffer) -> Blob:
         )
     keys = _words(batch, _EVENT + "key", 3)
     rows = OrderedRows(
-        table=header.table,
+        tables=header.tables,
+        table_index=_numpy(batch, _TABLE) if _TABLE in names else np.zeros(count, np.int32),
         schema=header.schema,
         connector=header.connector,
         positioned=header.positioned,
@@ -148,6 +154,7 @@ def unpack(body: bytes | pa.Buffer) -> Blob:
         unavailable={name[len(_UNAVAILABLE) :]: _numpy(batch, name) for name in names if name.startswith(_UNAVAILABLE)},
         clamped=header.clamped,
         from_before=header.from_before,
+        identified=header.identified,
     )
     return Blob(rows, header.topic, header.partition, header.carry)
 

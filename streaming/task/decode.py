@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,9 @@ from connectors.kafka.reading.ranges import PartitionRange
 from connectors.landing_zone.ledger.state import KEPT_PASSED_OVER, TableState
 from streaming.landing.carry import partition_carry
 from streaming.landing.generation import SUPERSEDED, Beginning
+from streaming.landing.interleaving import in_apply_order
 from streaming.landing.rows import OrderedRows
+from streaming.landing.shaping.merged_sources import with_identity
 from streaming.landing.steps import Step, Steps
 from streaming.plan import BatchPlan, PartitionResult
 from streaming.sources import Source, in_order, source_of
@@ -166,9 +168,12 @@ class _Partition:
         if len(chunks) < len(decoded.chunks):
             decoded.bad += self._refused(records, decoded.chunks, chunks)
         self._settle(decoded.bad)
+        by_table: dict[str, list[ChangeChunk]] = {}
         for chunk in chunks:
             self._counts.ops.update(dict(enumerate(np.bincount(chunk.ops, minlength=len(Op)).tolist())))
-            yield from self._place(chunk)
+            by_table.setdefault(self._directory.merge_name(chunk.table), []).append(chunk)
+        for merged, of_table in by_table.items():
+            yield from self._place(merged, of_table)
 
     def land(self) -> Iterator[pa.RecordBatch]:
         """Close the landers: a row for each table. Their files may still be on their way."""
@@ -205,22 +210,34 @@ class _Partition:
         for lander in self._landers.values():
             lander.abandon()
 
-    def _place(self, chunk: ChangeChunk) -> Iterator[pa.RecordBatch]:
-        table, state = self._directory.find(chunk.table)
+    def _place(self, merged: str, chunks: list[ChangeChunk]) -> Iterator[pa.RecordBatch]:
+        """Land the events of one landing-zone table, or send them on their way to the merge."""
+        table, state = self._directory.find(chunks[0].table)
         if not self._plan.lands(state):
             return
-        merged = self._directory.merge_name(chunk.table)
+        with self._steps.measured(Step.ORDER):
+            parts = [part for chunk in chunks if len(part := self._rows(chunk))]
+            if len({source for part in parts for source in part.tables}) > 1:
+                # Sources take turns in the log. A decoder gives the events of each by themselves.
+                parts = list(in_apply_order(parts))
+        for part in parts:
+            yield from self._place_part(merged, table, state, part)
+
+    def _rows(self, chunk: ChangeChunk) -> OrderedRows:
+        """The chunk's events that belong to the table's present generation, without merge keys."""
+        _, state = self._directory.find(chunk.table)
+        kept = self._belonging(chunk, state)
+        rows = OrderedRows.of_chunk(chunk, np.zeros((len(chunk), 3), np.uint64))
+        if kept is not None:
+            rows = rows.take(kept)
+        return with_identity(rows, self._plan.job.options_for(chunk.table)) if state.sources else rows
+
+    def _place_part(self, merged: str, table: str, state: TableState, rows: OrderedRows) -> Iterator[pa.RecordBatch]:
         known = state.partitions.get(self._topic, {}).get(self._partition)
         carry = self._carries.get(merged) or partition_carry(known)
-        kept = self._belonging(chunk, state)
-        if kept is not None and not len(kept):
-            return
-        chosen = slice(None) if kept is None else kept
         with self._steps.measured(Step.ORDER):
-            keys, carry, opened = merge_keys(
-                chunk.positions[chosen], chunk.snapshots[chosen], carry, self._plan.job.lasting_fall
-            )
-            rows = OrderedRows.of_chunk(chunk, keys) if kept is None else OrderedRows.of_some(chunk, kept, keys)
+            keys, carry, opened = merge_keys(rows.positions, rows.snapshots, carry, self._plan.job.lasting_fall)
+            rows = replace(rows, keys=keys)
         self._carries[merged] = carry
         self._counts.epochs += opened
         if self._merges:
@@ -231,7 +248,7 @@ class _Partition:
             return
         lander = self._landers.get(merged)
         if lander is None:
-            lander = GuardedLander(self._plan, chunk.table, table, state, self._uploads, direct=True)
+            lander = GuardedLander(self._plan, rows.table, table, state, self._uploads, direct=True)
             self._landers[merged] = lander
         lander.add(rows)
 

@@ -105,6 +105,7 @@ class GuardedLander:
             raise error
         _log.error("Landing %s failed in a way that is not foreseen: %s", self._table, raised_at(error))
         self._refused = True
+        sources = self._lander.sources
         self._lander.abandon()
         self._lander = self._begin()
         firsts = list(self._firsts.values())
@@ -116,4 +117,4 @@ class GuardedLander:
             "change the option of the table that is at fault (a cast, an added column), or leave out the column whose "
             "values are (columns.exclude), and restart the bridge; then `cdc-bridge resume CONFIG TABLE`",
         )
-        self._lander.refuse(firsts, stop, self._count)
+        self._lander.refuse(firsts, stop, self._count, sources)

@@ -9,13 +9,10 @@ begins, the work would grow with the square of the partitions.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
-from connectors.debezium.events import Int64s
-from streaming.landing.rows import OrderedRows, concat
+from streaming.landing.interleaving import in_apply_order
+from streaming.landing.rows import OrderedRows
 from streaming.task.blobs import Blob, sort_key
 
 
@@ -41,12 +38,12 @@ def merge_runs(blobs: Iterable[Blob]) -> Iterator[OrderedRows]:
                     ready.append(rows.slice(0, below))
                 if below < len(rows):
                     still.append(rows.slice(below, len(rows)))
-            yield from _in_order(ready)
+            yield from in_apply_order(ready)
             waiting = still
             held = stayed = sum(map(len, still))
         waiting.append(blob.rows)
         held += len(blob.rows)
-    yield from _in_order(waiting)
+    yield from in_apply_order(waiting)
 
 
 def _count_below(rows: OrderedRows, key: bytes) -> int:
@@ -59,37 +56,3 @@ def _count_below(rows: OrderedRows, key: bytes) -> int:
         else:
             high = middle
     return low
-
-
-def _in_order(parts: list[OrderedRows]) -> Iterator[OrderedRows]:
-    """The rows of several sorted parts in apply order, cut where the row schema changes."""
-    if not parts:
-        return
-    if len(parts) == 1:
-        yield parts[0]
-        return
-    # Several sources may land in one table: their rows keep their own source.
-    kinds = list(dict.fromkeys((part.schema, part.table) for part in parts))
-    groups = [concat([part for part in parts if (part.schema, part.table) == kind]) for kind in kinds]
-    if len(groups) == 1:
-        yield groups[0].take(_order(groups))
-        return
-    order = _order(groups)
-    bounds = np.cumsum([0, *(len(group) for group in groups)])
-    group_of = np.searchsorted(bounds, order, side="right") - 1
-    cuts = [0, *(np.flatnonzero(group_of[1:] != group_of[:-1]) + 1).tolist(), len(order)]
-    for start, stop in itertools.pairwise(cuts):
-        group = int(group_of[start])
-        yield groups[group].take(order[start:stop] - bounds[group])
-
-
-def _order(groups: list[OrderedRows]) -> Int64s:
-    """The permutation that sorts the groups' rows, numbered through, by merge key, topic, partition and offset."""
-    names = sorted({topic for group in groups for topic in group.topics}, key=str.encode)
-    topics = np.concatenate(
-        [np.array([names.index(topic) for topic in group.topics])[group.topic_index] for group in groups]
-    )
-    keys = np.concatenate([group.keys for group in groups])
-    partitions = np.concatenate([group.partitions for group in groups])
-    offsets = np.concatenate([group.offsets for group in groups])
-    return np.lexsort((offsets, partitions, topics, keys[:, 2], keys[:, 1], keys[:, 0])).astype(np.int64)

@@ -35,8 +35,13 @@ def identity(source: Source, options: TableOptions) -> tuple[str, ...]:
 
 
 def with_identity(events: OrderedRows, options: TableOptions) -> OrderedRows:
-    """The events of a merged table with their source's names in front of their key."""
+    """The events of one source of a merged table with its names in front of their key.
+
+    As they are where a column of the source has the name of one: nothing tells such rows from another source's.
+    """
     names = tuple(identity_columns(options))
+    if not set(names).isdisjoint(events.rows.schema.names):
+        return events
     values = identity(source_of(events.table), options)
     schema = RowSchema(
         (*(Field(name, ConnectType.STRING, optional=False) for name in names), *events.schema.fields),
@@ -48,6 +53,7 @@ def with_identity(events: OrderedRows, options: TableOptions) -> OrderedRows:
         schema=schema,
         rows=_before(names, values, events.rows),
         old_keys=None if events.old_keys is None else _before(names, values, events.old_keys),
+        identified=True,
     )
 
 

@@ -60,14 +60,14 @@ def landed_otherwise(
     return None
 
 
-def sources_alike(events: OrderedRows, options: TableOptions, known: Iterable[Source]) -> Stop | None:
-    """A source of a merged table whose rows could not be told from those of another one."""
-    mine = source_of(events.table)
+def sources_alike(events: OrderedRows, index: int, options: TableOptions, known: Iterable[Source]) -> Stop | None:
+    """A source of a merged table, that of the event at ``index``, whose rows cannot be told from those of another."""
+    mine = source_of(events.table_at(index))
     for other in known:
         if other != mine and identity(other, options) == identity(mine, options):
             return Stop.at(
                 events,
-                0,
+                index,
                 "sources_alike",
                 f"rows of {source_text(mine)} cannot be told from those of {source_text(other)}, which land in the "
                 "same table",
@@ -78,8 +78,10 @@ def sources_alike(events: OrderedRows, options: TableOptions, known: Iterable[So
     return None
 
 
-def sources_differ(events: OrderedRows, mine: TableOptions, other: Source, others: TableOptions) -> Stop | None:
-    """A source of a merged table that the settings treat otherwise than the one which the table began with.
+def sources_differ(
+    events: OrderedRows, index: int, mine: TableOptions, other: Source, others: TableOptions
+) -> Stop | None:
+    """A source, that of the event at ``index``, that the settings treat otherwise than the one that came first.
 
     Rows of both land in one file, in one way; their naming may differ, since it has led to one table already.
     """
@@ -89,21 +91,22 @@ def sources_differ(events: OrderedRows, mine: TableOptions, other: Source, other
         return None
     return Stop.at(
         events,
-        0,
+        index,
         "sources_differ",
-        f"the settings treat rows of {source_text(source_of(events.table))} otherwise ({', '.join(unlike)}) than "
-        f"those of {source_text(other)}, which land in the same table",
+        f"the settings treat rows of {source_text(source_of(events.table_at(index)))} otherwise ({', '.join(unlike)}) "
+        f"than those of {source_text(other)}, which land in the same table",
         "let one entry of tables.overrides match all of them, restart, and `cdc-bridge resume CONFIG TABLE`",
     )
 
 
-def late_stop(events: OrderedRows, *, named: bool) -> Stop | None:
+def late_stop(events: OrderedRows, index: int, *, named: bool) -> Stop | None:
     """The first event of a source table of which events have passed by, unless a snapshot brings them all.
 
     Args:
+        index: of the event.
         named: whether the ledger names the table, and not only as many others as it can.
     """
-    if events.snapshots[0] != SnapshotKind.NONE:
+    if events.snapshots[index] != SnapshotKind.NONE:
         return None
     passed = "have passed by while the settings excluded it, so the rows from before this one would be missing"
     if not named:
@@ -113,9 +116,9 @@ def late_stop(events: OrderedRows, *, named: bool) -> Stop | None:
         )
     return Stop.at(
         events,
-        0,
+        index,
         "included_late",
-        f"events of {source_text(source_of(events.table))} {passed}",
+        f"events of {source_text(source_of(events.table_at(index)))} {passed}",
         "`cdc-bridge resync CONFIG TABLE` for all rows; `cdc-bridge resume CONFIG TABLE` if it may begin in the middle",
     )
 
@@ -179,14 +182,14 @@ def masked_key_stop(events: OrderedRows, options: TableOptions, keys: tuple[str,
     )
 
 
-def identity_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
-    """A source of a merged table that has a column of its own where its name is to go."""
-    taken = [name for name in identity_columns(options) if name in events.rows.schema.names]
-    if not taken:
+def identity_stop(events: OrderedRows, index: int, options: TableOptions) -> Stop | None:
+    """A source of a merged table, that of the event at ``index``, that has a column where its name is to go."""
+    if events.identified:
         return None
+    taken = [name for name in identity_columns(options) if name in events.rows.schema.names]
     return Stop.at(
         events,
-        0,
+        index,
         "name_taken",
         f"the source has columns of the names that tell merged sources apart: {', '.join(taken)}",
         "keep the columns out of the events (the connector's column.exclude.list) and "

@@ -69,6 +69,17 @@ BROKEN = (
         (f"{STREAMING}/test_expressions.py::test_what_is_no_pure_expression_of_one_row_is_refused",),
     ),
     Broken(
+        "sources of one partition land one after the other",
+        "streaming/task/decode.py",
+        "                parts = list(in_apply_order(parts))\n",
+        "                pass\n",
+        (
+            f"{STREAMING}/test_merged_sources.py::test_events_of_shards_that_take_turns_in_a_topic_land_in_its_order",
+            f"{STREAMING}/test_merged_sources.py"
+            "::test_bytes_do_not_depend_on_how_records_of_shards_in_one_topic_were_cut",
+        ),
+    ),
+    Broken(
         "rows of merged sources have their own key alone",
         "streaming/landing/shaping/merged_sources.py",
         "key=(*names, *events.schema.key) if events.schema.key else (),",

@@ -7,7 +7,7 @@ from tests.model.guarantees.broken import STREAMING, Broken
 BROKEN = (
     Broken(
         "rows of several partitions land partition by partition",
-        "streaming/task/merging.py",
+        "streaming/landing/interleaving.py",
         "np.lexsort((offsets, partitions, topics, keys[:, 2], keys[:, 1], keys[:, 0]))",
         "np.lexsort((offsets, partitions, topics))",
         (

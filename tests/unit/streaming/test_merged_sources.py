@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from connectors.debezium.options import DecodeOptions, TableRules
@@ -17,6 +18,7 @@ from connectors.landing_zone.storage.location import StorageLocation
 from streaming.demo.columns import Column, Kind
 from streaming.demo.workload import Record
 from streaming.driver.startup import park_excluded
+from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.pausing import Resume
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import Compaction, Markers, MetadataColumn, OnResnapshot, OnTruncate
@@ -246,6 +248,53 @@ def test_a_truncate_of_one_shard_follows_the_policy(tmp_path: Path) -> None:
     ignoring.land(EAST.create(row(1), 1))
     ignoring.land(EAST.truncate(2), EAST.create(row(2), 3))
     assert ignoring.rows() == [("east", 1, "a"), ("east", 2, "a")]
+
+
+@pytest.mark.parametrize("one_partition", [True, False])
+def test_events_of_shards_that_take_turns_in_a_topic_land_in_its_order(tmp_path: Path, one_partition: bool) -> None:
+    routed = replace(WEST, topic=EAST.topic)
+    shards = Shards(tmp_path)
+    if not one_partition:
+        shards.land(replace(EAST, topic="other").create(row(9), 9))
+    turns = [routed.create(row(1), 5), EAST.create(row(1), 900), routed.create(row(2), 6), EAST.create(row(2), 901)]
+    shards.land(*turns)
+    zone = tmp_path / "zone/orders"
+    files = sorted(zone.glob("*.parquet"))
+    landed = pq.read_table(files[-1]).select(["_cdc_source_database", "id"]).to_pylist()
+    assert [tuple(line.values()) for line in landed] == [("west", 1), ("east", 1), ("west", 2), ("east", 2)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_bytes_do_not_depend_on_how_records_of_shards_in_one_topic_were_cut(tmp_path: Path, size: int) -> None:
+    routed = replace(WEST, topic=EAST.topic)
+    turns = [shard.create(row(key), key) for key in range(4) for shard in (routed, EAST)]
+    files = []
+    for arrow_rows in (size, 5):
+        shards = Shards(tmp_path / str(arrow_rows))
+        shards.job.arrow_rows = arrow_rows
+        shards.land(*turns)
+        (file,) = (tmp_path / str(arrow_rows) / "zone/orders").glob("*.parquet")
+        files.append(file.read_bytes())
+    assert files[0] == files[1]
+
+
+def test_the_event_that_parks_the_table_is_the_first_in_the_topic(tmp_path: Path) -> None:
+    routed = replace(WEST, topic=EAST.topic)
+    shards = Shards(tmp_path)
+    turns = [routed.create(row(1), 1), EAST.truncate(5), routed.create(row(2), 2), EAST.create(row(2), 6)]
+    assert shards.land(*turns) == {"orders": {"4": 1}}
+    parked = shards.state.parked
+    assert parked is not None
+    assert (parked.reason, parked.offset, parked.resume, parked.skipped) == ("truncate", 1, {EAST.topic: {0: 1}}, 3)
+    assert shards.state.sources == (("east", "public", "orders"), ("west", "public", "orders"))
+    ignoring = replace(shards.job.job, defaults=replace(SHARED, on_truncate=OnTruncate.IGNORE))
+    opened, outside = shards.job.opened(), shards.job.outside()
+    request = new_request(Action.RESUME, now_ms=1, by="ann@home", table="orders")
+    assert Resume(opened, ignoring, outside)(request).accepted
+    step = CatchUp(opened, ignoring, outside, 1_000, lambda report: None)
+    while step("orders"):
+        pass
+    assert (shards.state.status, shards.state.rows) == (TableStatus.STREAMING, {"4": 3})
 
 
 @pytest.mark.parametrize("left_out", ["east", "west"])
