@@ -212,7 +212,7 @@ class _Partition:
 
     def _place(self, merged: str, chunks: list[ChangeChunk]) -> Iterator[pa.RecordBatch]:
         """Land the events of one landing-zone table, or send them on their way to the merge."""
-        table, state = self._directory.find(chunks[0].table)
+        _, state = self._directory.find(chunks[0].table)
         if not self._plan.lands(state):
             return
         with self._steps.measured(Step.ORDER):
@@ -221,7 +221,7 @@ class _Partition:
                 # Sources take turns in the log. A decoder gives the events of each by themselves.
                 parts = list(in_apply_order(parts))
         for part in parts:
-            yield from self._place_part(merged, table, state, part)
+            yield from self._place_part(merged, part)
 
     def _rows(self, chunk: ChangeChunk) -> OrderedRows:
         """The chunk's events that belong to the table's present generation, without merge keys."""
@@ -232,7 +232,8 @@ class _Partition:
             rows = rows.take(kept)
         return with_identity(rows, self._plan.job.options_for(chunk.table)) if state.sources else rows
 
-    def _place_part(self, merged: str, table: str, state: TableState, rows: OrderedRows) -> Iterator[pa.RecordBatch]:
+    def _place_part(self, merged: str, rows: OrderedRows) -> Iterator[pa.RecordBatch]:
+        table, state = self._directory.find(rows.table)
         known = state.partitions.get(self._topic, {}).get(self._partition)
         carry = self._carries.get(merged) or partition_carry(known)
         with self._steps.measured(Step.ORDER):
