@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import NewTopic
 
+from connectors.command_lines import argument
 from connectors.debezium.events import BadRecord
 from connectors.kafka.clients import Connection
 from connectors.kafka.config import KafkaConfig
@@ -227,8 +228,8 @@ def ensure_topic(admin: Admin, name: str, *, partitions: int = 1, replication_fa
         if code in (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED):
             raise KafkaAccessError(
                 "the dead-letter topic does not exist, and this user may not create it",
-                remedy=f"create it: kafka-topics.sh --create --topic {name} --config retention.ms=-1; or grant CREATE "
-                "on it; or let dead_letters.topic name one that exists",
+                remedy=f"create it: kafka-topics.sh --create --topic {argument(name)} --config retention.ms=-1; or "
+                "grant CREATE on it; or let dead_letters.topic name one that exists",
                 topic=name,
                 bootstrap_servers=admin.connection.bootstrap_servers,
             ) from problem
@@ -236,7 +237,8 @@ def ensure_topic(admin: Admin, name: str, *, partitions: int = 1, replication_fa
             raise BrokerUnavailableError(
                 "too few Kafka brokers are up for the dead-letter topic's replication factor",
                 remedy="start the others; where there are none, lower their default.replication.factor, or create "
-                f"the topic: kafka-topics.sh --create --topic {name} --replication-factor 1 --config retention.ms=-1",
+                f"the topic: kafka-topics.sh --create --topic {argument(name)} --replication-factor 1 --config "
+                "retention.ms=-1",
                 topic=name,
                 bootstrap_servers=admin.connection.bootstrap_servers,
             ) from problem

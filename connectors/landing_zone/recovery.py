@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from connectors.command_lines import command
 from connectors.errors import BridgeError
 from connectors.landing_zone.backoff import persist
 from connectors.landing_zone.errors import TableResetError
@@ -80,8 +81,8 @@ def inspect_table(zone: Storage, table_state: TableState, metadata: bytes | None
             table=table,
             folder=folder,
             file=metadata_path(folder),
-            remedy=f"`cdc-bridge resync CONFIG {table}`; or, if only this file was deleted, put it back and "
-            f"`cdc-bridge resume CONFIG {table}`",
+            remedy=f"{command('resync CONFIG {}', table)}; or, if only this file was deleted, put it back and "
+            f"{command('resume CONFIG {}', table)}",
         )
     try:
         if metadata is not None:

@@ -22,6 +22,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from connectors.command_lines import command
 from connectors.errors import BridgeError
 from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.landing_zone.errors import (
@@ -150,7 +151,7 @@ def check_folder(table: str, folder: str, files: PublishedFiles | None, last: in
             table=table,
             folder=folder,
             remedy="if the ledger was restored from an older copy, set state.url to the newest one; if something else "
-            f"writes here, stop it, and `cdc-bridge resync CONFIG {table}`",
+            f"writes here, stop it, and {command('resync CONFIG {}', table)}",
         )
     if highest < last and not (unseen and files):
         found = "the folder is gone" if files is None else f"the highest number in the folder is {highest}"
@@ -158,8 +159,8 @@ def check_folder(table: str, folder: str, files: PublishedFiles | None, last: in
             f"The ledger's last published number is {last}, but {found}: the table was reset",
             table=table,
             folder=folder,
-            remedy=f"`cdc-bridge resync CONFIG {table}`: its mirrored copy has lost the rows of the files that are "
-            f"gone; or put the folder back as it was and `cdc-bridge resume CONFIG {table}`",
+            remedy=f"{command('resync CONFIG {}', table)}: its mirrored copy has lost the rows of the files that are "
+            f"gone; or put the folder back as it was and {command('resume CONFIG {}', table)}",
         )
 
 
@@ -190,8 +191,8 @@ def _check_same_content(zone: Storage, copy: Entry, file: LandedFile) -> None:
         table=file.table,
         file=copy.path,
         staged=file.staged,
-        remedy=f"stop whatever else writes here, and the bridge; then `cdc-bridge resolve CONFIG {file.table}` shows "
-        f"both files and takes your decision; or `cdc-bridge resync CONFIG {file.table}`",
+        remedy=f"stop whatever else writes here, and the bridge; then {command('resolve CONFIG {}', file.table)} shows "
+        f"both files and takes your decision; or {command('resync CONFIG {}', file.table)}",
     )
 
 
@@ -209,8 +210,8 @@ def _loss(zone: Storage, file: LandedFile) -> LostFileError | None:
         table=file.table,
         file=file.target,
         staged=file.staged,
-        remedy=f"stop the bridge; then `cdc-bridge resolve CONFIG {file.table}` makes it again from Kafka; or "
-        f"`cdc-bridge resync CONFIG {file.table}`; let nothing clean up {SCRATCH_PAD}",
+        remedy=f"stop the bridge; then {command('resolve CONFIG {}', file.table)} makes it again from Kafka; or "
+        f"{command('resync CONFIG {}', file.table)}; let nothing clean up {SCRATCH_PAD}",
     )
 
 
@@ -252,8 +253,8 @@ def check_metadata(zone: Storage, path: str, table: str, expected: bytes) -> Non
         f"not what its files were written for: {expected.decode()}",
         table=table,
         file=path,
-        remedy=f"put the expected content back and `cdc-bridge resume CONFIG {table}`; if the replicator has read "
-        f"files with other key columns, `cdc-bridge resync CONFIG {table}`",
+        remedy=f"put the expected content back and {command('resume CONFIG {}', table)}; if the replicator has read "
+        f"files with other key columns, {command('resync CONFIG {}', table)}",
     )
 
 

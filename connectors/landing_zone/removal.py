@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from connectors.command_lines import command
 from connectors.landing_zone.errors import ForeignFolderError, StorageError
 from connectors.landing_zone.published import published_files
 from connectors.landing_zone.storage.protocol import Storage
@@ -66,7 +67,7 @@ def foreign_folder(table: str, folder: str) -> ForeignFolderError:
     """The error of a folder that somebody else has put in the table's place."""
     return ForeignFolderError(
         "The bridge has removed the table's folder for a rebuild, and something else has made it anew",
-        remedy=f"find out who writes there and stop it; if the folder may go, `cdc-bridge resync CONFIG {table}`",
+        remedy=f"find out who writes there and stop it; if the folder may go, {command('resync CONFIG {}', table)}",
         table=table,
         folder=folder,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from connectors.command_lines import command
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded, Op, RawRecords
 from connectors.errors import BridgeError
@@ -102,12 +103,12 @@ def describe_records(
     bad = [record for one in decoded for record in one.bad]
     if bad:
         first = bad[0]
+        look = command("explain CONFIG --topic {} --partition {} --offset {}", topic, first.partition, first.offset)
         yield warning(
             subject,
             f"{count_text(len(bad), 'record')} of the newest cannot be decoded; "
             f"offset {first.offset} of partition {first.partition}: {first.reason}, {first.detail}",
-            f"look at it: `cdc-bridge explain CONFIG --topic {topic} --partition {first.partition} "
-            f"--offset {first.offset}`; tables.on_bad_record decides what becomes of such records",
+            f"look at it: {look}; tables.on_bad_record decides what becomes of such records",
         )
     keyed: dict[str, bool] = {}
     stopping: dict[str, None] = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from connectors.command_lines import command
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Op
 from connectors.errors import Terminal, Transient
@@ -54,7 +55,7 @@ class ShownLetter:
         if self.letter.left_out:
             return "the letter does not hold the record: `cdc-bridge resync CONFIG TABLE` if its row is wrong"
         if not self.now.problem:
-            return f"`cdc-bridge dead-letters replay CONFIG {self.listed.at}`: it can be decoded by now"
+            return f"{command('dead-letters replay CONFIG {}', self.listed.at)}: it can be decoded by now"
         return remedy_of(self.listed.reason)
 
     def values(self) -> dict[str, object]:

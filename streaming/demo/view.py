@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from connectors.command_lines import command_line
 from streaming.demo.judge import TableVerdict
 from streaming.demo.run import SETTINGS_FILE, ZONE_FOLDER, DemoOutcome
 from streaming.reporting.rows_view import landed_text
@@ -80,8 +81,8 @@ def next_steps(outcome: DemoOutcome) -> str:
     return "\n".join(
         [
             f"Everything is in {folder}; Kafka has stopped. Look at it with:",
-            f"  cdc-bridge verify {folder / ZONE_FOLDER}",
-            f"  cdc-bridge replay {folder / ZONE_FOLDER} --table public.orders",
-            f"  cdc-bridge ledger log {folder / SETTINGS_FILE}",
+            f"  {command_line('verify {}', folder / ZONE_FOLDER)}",
+            f"  {command_line('replay {} --table public.orders', folder / ZONE_FOLDER)}",
+            f"  {command_line('ledger log {}', folder / SETTINGS_FILE)}",
         ]
     )

@@ -15,6 +15,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
+from connectors.command_lines import argument
 from connectors.errors import Terminal, Transient
 from connectors.kafka.clients import CHECK_ACCESS
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
@@ -98,7 +99,7 @@ def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError | Brok
         return SparkStartError(
             "Spark's Java lacks the jars of Kafka's source: spark-submit has started it without them",
             remedy="start the bridge with `cdc-bridge run`, which gives Java what it needs, or let spark-submit do so: "
-            f"SPARK_DIST_CLASSPATH={folder}/*",
+            f"SPARK_DIST_CLASSPATH={argument(folder)}/*",
         )
     return QueryFailedError(
         f"Spark's query ended: {cause_of(str(error)) or type(error).__name__}",

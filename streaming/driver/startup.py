@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from connectors.command_lines import command
 from connectors.debezium.schema import SourceTable
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.errors import CARRY_ELSEWHERE, LedgerBehindError, OffsetGapError, ZoneOwnedError
@@ -171,7 +172,7 @@ def excluded_sources(table: TableState, job: JobOptions) -> tuple[str, ...]:
 
 def _excluded(name: str, table: TableState, sources: tuple[str, ...], state: LedgerState) -> TableState:
     message = "the settings exclude the table since then, so its events are not landed"
-    resume = f"restart, and `cdc-bridge resume CONFIG {name}`"
+    resume = f"restart, and {command('resume CONFIG {}', name)}"
     remedy = f"nothing, if the mirrored table may stay as it is; otherwise include it again, {resume}"
     if len(sources) < len(table.sources):
         message = (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable
 
+_FRAMED = re.compile(r"(?<!`)(?P<frame>`+)(?!`)(?P<code>.+?)(?<!`)(?P=frame)(?!`)", re.DOTALL)
 VOID = frozenset({"meta", "link", "br", "hr", "img", "input"})
 
 
@@ -41,13 +43,19 @@ def element(name: str, /, *content: object, **attributes: object) -> Html:
 
 
 def prose(value: str) -> Html:
-    """A message as a sentence: begins with a capital, ends with a full stop, what is between backticks as code."""
+    """A message as a sentence: begins with a capital, ends with a full stop, what backticks frame as code.
+
+    As in Markdown, as many of them end a frame as began it (:mod:`connectors.command_lines`); others stay as they are.
+    """
     if not value:
         return Html("")
-    parts = (value[0].upper() + value[1:]).split("`")
-    # An odd number of backticks leaves the last one as it is.
-    paired = parts if len(parts) % 2 else [*parts[:-2], f"{parts[-2]}`{parts[-1]}"]
-    told = joined(element("code", part) if index % 2 else part for index, part in enumerate(paired))
+    sentence = value[0].upper() + value[1:]
+    parts: list[Html] = []
+    end = 0
+    for framed in _FRAMED.finditer(sentence):
+        parts += (text(sentence[end : framed.start()]), element("code", framed["code"]))
+        end = framed.end()
+    told = joined((*parts, sentence[end:]))
     return told if value.endswith((".", "!", "?")) else Html(f"{told}.")
 
 

@@ -31,6 +31,7 @@ h3 { font-size: 15px; font-weight: 650; overflow-wrap: anywhere; }
 a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
 code { font: 13px/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+code { white-space: pre-wrap; }
 section { margin-top: 32px; }
 section > h2 { margin-bottom: 10px; }
 header { display: flex; justify-content: space-between; align-items: flex-start; gap: 16px; }

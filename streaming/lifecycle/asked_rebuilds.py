@@ -12,6 +12,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from connectors.command_lines import command
 from connectors.debezium.schema import SourceTable
 from connectors.errors import Terminal
 from connectors.landing_zone.ledger.draft import Draft
@@ -149,7 +150,7 @@ class AskedRebuilds:
             return None
         state, outside = self._opened.ledger.state, self._outside
         unread = unread_or_gone(name, state, outside.subscribed(), outside.wanted)
-        return unread_refusal(unread, f"`cdc-bridge resync CONFIG {name}`") if unread else None
+        return unread_refusal(unread, command("resync CONFIG {}", name)) if unread else None
 
     def _origin(self, table: TableState, parked: Parked) -> RowsOrigin:
         """Whose these snapshot rows are, as far as Debezium has told how their run began."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from connectors.command_lines import command
 from connectors.errors import Terminal
 from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
@@ -214,7 +215,7 @@ def require_records(ranges: Ranges, present: Mapping[str, TopicDescription], tab
         if found is None:
             raise TopicNotFoundError(
                 "the topic that the table has to catch up from does not exist",
-                remedy=f"create it again only with its records; otherwise `cdc-bridge resync CONFIG {table}`",
+                remedy=f"create it again only with its records; otherwise {command('resync CONFIG {}', table)}",
                 topic=topic,
                 table=table,
             )
@@ -226,7 +227,8 @@ def require_records(ranges: Ranges, present: Mapping[str, TopicDescription], tab
     if gone:
         raise RecordsGoneError(
             f"Kafka's retention has removed what the table has to catch up from: {'; '.join(gone)}",
-            remedy=f"rebuild the table with `cdc-bridge resync CONFIG {table}`, and give its topics a longer retention",
+            remedy=f"rebuild the table with {command('resync CONFIG {}', table)}, and give its topics a longer "
+            "retention",
             table=table,
         )
 

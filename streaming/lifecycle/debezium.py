@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from connectors.command_lines import command
 from connectors.kafka.errors import TopicNotFoundError
 from connectors.kafka.signals import (
     INCREMENTAL_SNAPSHOT,
@@ -118,7 +119,7 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
     Raises:
         BridgeError: Kafka does not say which topics it has.
     """
-    again = f"then `cdc-bridge resync CONFIG {name}`"
+    again = f"then {command('resync CONFIG {}', name)}"
     if len(table.sources) > 1:
         return (
             f"{len(table.sources)} source tables land in it, and a snapshot fills it with one of them only",

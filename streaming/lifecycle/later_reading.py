@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from connectors.command_lines import command
 from connectors.errors import Terminal
 from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
 from connectors.kafka.topics import TopicDescription
@@ -60,7 +61,7 @@ def read_later(
         raise TooMuchToReadError(
             f"{count_text(total, 'offset')} would have to be read to tell whether a newer event of the row has landed; "
             f"{most:,} are the most",
-            remedy=f"rebuild the table with `cdc-bridge resync CONFIG {name}`, or replay newer letters only",
+            remedy=f"rebuild the table with {command('resync CONFIG {}', name)}, or replay newer letters only",
             table=name,
         )
     for (topic, partition), (start, end) in spans.items():
@@ -89,7 +90,7 @@ def _spans(
                 raise RecordsGoneError(
                     f"Kafka's retention has removed the records from {start} to {earliest - 1} of {topic}/{partition}, "
                     "which may be newer events of the row",
-                    remedy=f"rebuild the table with `cdc-bridge resync CONFIG {name}`",
+                    remedy=f"rebuild the table with {command('resync CONFIG {}', name)}",
                     table=name,
                 )
             spans[topic, partition] = (start, end)
@@ -111,7 +112,7 @@ def _require(topic: str, name: str, present: Mapping[str, TopicDescription]) -> 
     if found is None:
         raise TopicNotFoundError(
             "the topic that holds what has come since the record does not exist",
-            remedy=f"rebuild the table with `cdc-bridge resync CONFIG {name}`",
+            remedy=f"rebuild the table with {command('resync CONFIG {}', name)}",
             topic=topic,
             table=name,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from connectors.command_lines import command
 from connectors.debezium.events import BadRecord, SkipReason
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.state import Parked, TableState, TableStatus
@@ -78,7 +79,7 @@ def standing(name: str, table: TableState) -> Part | None:
         return Part(
             accepted=False,
             message=f"{name} stands still ({table.parked.reason}): {table.parked.message}",
-            remedy=f"`cdc-bridge resume CONFIG {name}` once the cause is mended, and replay the letter then",
+            remedy=f"{command('resume CONFIG {}', name)} once the cause is mended, and replay the letter then",
         )
     return Part(
         accepted=False,
@@ -135,8 +136,8 @@ def newer_landed(name: str, newer: Found, *, letter: bool, at: Coordinates) -> P
         return Part(
             accepted=False,
             message=f"a newer event of the row is a dead letter too: {newer.at}",
-            remedy=f"replay both at once: `cdc-bridge dead-letters replay CONFIG {at} {newer.at}`; if that one is "
-            f"refused too, rebuild the table with `cdc-bridge resync CONFIG {name}`",
+            remedy=f"replay both at once: {command('dead-letters replay CONFIG {} {}', at, newer.at)}; if that one is "
+            f"refused too, rebuild the table with {command('resync CONFIG {}', name)}",
         )
     match newer.what:
         case "truncate":
@@ -146,7 +147,7 @@ def newer_landed(name: str, newer: Found, *, letter: bool, at: Coordinates) -> P
         case _:
             remedy = (
                 "nothing, if that event has the whole row, as Debezium's creates, reads and updates do; otherwise "
-                f"rebuild the table with `cdc-bridge resync CONFIG {name}`"
+                f"rebuild the table with {command('resync CONFIG {}', name)}"
             )
     return Part(accepted=False, message=f"a newer event of the row has landed: {newer.what} {newer.at}", remedy=remedy)
 

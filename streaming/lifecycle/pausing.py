@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from connectors.command_lines import command
 from connectors.debezium.schema import SourceTable
 from connectors.errors import BridgeError
 from connectors.landing_zone.backoff import persist
@@ -72,7 +73,7 @@ class Pause:
             resume_of(table, ledger.state.topics),
             reason="paused",
             message=f"{request.by} paused it",
-            remedy=f"`cdc-bridge resume CONFIG {name}` when it is to go on, before Kafka's retention removes what it "
+            remedy=f"{command('resume CONFIG {}', name)} when it is to go on, before Kafka's retention removes what it "
             "passes over",
         )
         state = ledger.commit(Draft(tables={name: paused}, handled=(request.id,)))
@@ -82,7 +83,7 @@ class Pause:
         """Keep a table where it stands whose rebuild has not begun yet; it begins with the table's :class:`Resume`."""
         name = request.table
         dropped = parked.reason == DROPPED
-        again = f"`cdc-bridge resume CONFIG {name}`"
+        again = command("resume CONFIG {}", name)
         waits = "when its mirror is to be dropped, as the settings ask"
         if not dropped:
             waits = "when it is to go on; the rebuild that the settings ask for begins then"
@@ -137,7 +138,7 @@ class Resume:
         subscription, there = read_by_settings(state, outside.subscribed(), outside.wanted, outside.names)
         unread = missed_topics(name, state.tables, subscription) or unread_topics(name, state.tables, there)
         if unread and not to_drop:
-            why, remedy = unread_refusal(unread, f"`cdc-bridge resume CONFIG {name}`")
+            why, remedy = unread_refusal(unread, command("resume CONFIG {}", name))
             return refused(request, f"{name} cannot go on: {why}", remedy)
         if asked is not None:
             return self._rebuilt(request, table, table.parked, asked)
@@ -175,19 +176,19 @@ class Resume:
             return refused(
                 request,
                 f"nobody knows what {name} has landed: {parked.message}",
-                f"`cdc-bridge resync CONFIG {name}`",
+                command("resync CONFIG {}", name),
             )
         if parked.reason == StopReason.TOPIC_RECREATED:
             return refused(
                 request,
                 f"nobody knows what {name} would miss: {parked.message}",
-                f"`cdc-bridge resync CONFIG {name}`",
+                command("resync CONFIG {}", name),
             )
         if table.rebuild is not None and _incomplete(table.rebuild, parked):
             return refused(
                 request,
                 f"{name} was being rebuilt and is not complete: {parked.message}",
-                f"`cdc-bridge resync CONFIG {name}`, once the cause is mended",
+                f"{command('resync CONFIG {}', name)}, once the cause is mended",
             )
         excluded = excluded_sources(table, self._job)
         if excluded:

@@ -20,6 +20,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from connectors.command_lines import command
 from connectors.debezium.schema import SourceTable
 from connectors.errors import Terminal
 from connectors.failpoints import Failpoint, pass_failpoint
@@ -158,7 +159,7 @@ class Rebuilding:
     def _refusal(self, name: str, table: TableState, *, keyless: bool) -> tuple[str, str] | None:
         debezium = self._debezium
         if unread := unread_or_gone(name, self._opened.ledger.state, debezium.topics(), debezium.subscribed):
-            return unread_refusal(unread, f"`cdc-bridge resync CONFIG {name}`")
+            return unread_refusal(unread, command("resync CONFIG {}", name))
         return refusal(debezium, name, table, keyless=keyless)
 
     def _keyless(self, table: TableState) -> bool:
@@ -259,7 +260,7 @@ class Rebuilding:
 
     def _not_asked(self, name: str, error: Terminal) -> None:
         """Stop a table that has no rows and no snapshot on its way: only another resync begins it anew."""
-        remedy = f"{error.remedy}; then `cdc-bridge resync CONFIG {name}`"
+        remedy = f"{error.remedy}; then {command('resync CONFIG {}', name)}"
         refused = SnapshotRefusedError(error.message, remedy=remedy, **error.facts)
         stop_table(self._opened.ledger, name, refused, StopReason.SNAPSHOT_FAILED)
 
@@ -338,7 +339,7 @@ class Rebuilding:
 
 def _snapshot_failed(failure: str, name: str, table: TableState) -> SnapshotRefusedError:
     message = f"the snapshot that was to fill the table failed: {failure}"
-    resync = f"`cdc-bridge resync CONFIG {name}`"
+    resync = command("resync CONFIG {}", name)
     remedy = f"read Debezium's log, mend the cause, then {resync}"
     if failure.endswith(WHERE_READ_ONLY):
         remedy = f"give the connector a signal table instead of read.only, or wait until nobody writes; then {resync}"

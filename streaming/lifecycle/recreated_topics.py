@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from msgspec.structs import replace
 
+from connectors.command_lines import command
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.errors import ANOTHER_CLUSTER_REMEDY, CARRY_ELSEWHERE, TopicRecreatedError
 from connectors.landing_zone.ledger.draft import Draft
@@ -121,5 +122,5 @@ def _parked(name: str, table: TableState, state: LedgerState, topic: str, firsts
         reason=StopReason.TOPIC_RECREATED.value,
         message=f"the topic {topic} was deleted and created again; what the old one held from offset {landed} on is "
         "gone, and offsets of the new one mean something else",
-        remedy=f"rebuild the table with `cdc-bridge resync CONFIG {name}`; where that is refused, {CARRY_ELSEWHERE}",
+        remedy=f"rebuild the table with {command('resync CONFIG {}', name)}; where that is refused, {CARRY_ELSEWHERE}",
     )

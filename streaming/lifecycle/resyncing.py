@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from connectors.command_lines import command
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.ledger.state import RebuildKind, TableState, TableStatus
 from connectors.landing_zone.requests import Answer, Request
@@ -88,7 +89,7 @@ class Resync:
             )
         outside = self._outside
         if unread := unread_or_gone(name, self._opened.ledger.state, outside.subscribed(), outside.wanted):
-            why, remedy = unread_refusal(unread, f"`cdc-bridge resync CONFIG {name}`")
+            why, remedy = unread_refusal(unread, command("resync CONFIG {}", name))
             return refused(request, f"{name} cannot be rebuilt: {why}", remedy)
         return None
 
@@ -100,7 +101,7 @@ class Resync:
                 request,
                 f"{name} has every change as a row of its own, and a snapshot brings back only the rows of today: the "
                 "changes that have landed would be lost",
-                f"`cdc-bridge resync CONFIG {name} --restart`, if they may go",
+                f"{command('resync CONFIG {} --restart', name)}, if they may go",
             )
         if self._rebuilding.may_be_snapshotted(table):
             return refused(

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from connectors.command_lines import command
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
@@ -89,8 +90,8 @@ def _parked(
     return Parked(
         reason=StopReason.RETENTION_PASSED.value,
         message=f"Kafka's retention has removed offsets that were not landed: {gone}",
-        remedy=f"rebuild the table with `cdc-bridge resync CONFIG {name}`, and give its topics a longer retention than "
-        "the longest outage",
+        remedy=f"rebuild the table with {command('resync CONFIG {}', name)}, and give its topics a longer retention "
+        "than the longest outage",
         topic=topic,
         partition=partition,
         offset=offset,

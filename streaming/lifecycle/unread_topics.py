@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from msgspec.structs import replace
 
+from connectors.command_lines import command
 from connectors.landing_zone.errors import CARRIED_ELSEWHERE
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
@@ -103,8 +104,9 @@ def parked_left_out(name: str, table: TableState, topics: Collection[str], state
         reason="excluded",
         message=f"the settings leave out {', '.join(topics)} since then, so events of the table are not read",
         remedy="nothing, if the mirrored table may stay as it is, or a second bridge carries it; if nothing more comes "
-        f"of that topic, since its events come in another one that the bridge reads, `cdc-bridge resume CONFIG {name}` "
-        "once one has come there; otherwise read the topic again (kafka.topics or kafka.pattern), restart, and resume",
+        "of that topic, since its events come in another one that the bridge reads, "
+        f"{command('resume CONFIG {}', name)} once one has come there; otherwise read the topic again (kafka.topics "
+        "or kafka.pattern), restart, and resume",
     )
 
 
@@ -115,8 +117,8 @@ def _gone(name: str, table: TableState, topics: Collection[str], state: LedgerSt
         reason=StopReason.TOPIC_GONE.value,
         message=f"Kafka no longer has {', '.join(topics)}, which kafka.topics names and the table comes from",
         remedy="take the topic out of kafka.topics and restart, if the table has gone for good; if the bridge's user "
-        f"may not describe it any more, let it, restart, and `cdc-bridge resume CONFIG {name}`; otherwise let the "
-        f"connector make it again, restart, and `cdc-bridge resync CONFIG {name}`",
+        f"may not describe it any more, let it, restart, and {command('resume CONFIG {}', name)}; otherwise let the "
+        f"connector make it again, restart, and {command('resync CONFIG {}', name)}",
     )
 
 

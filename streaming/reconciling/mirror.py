@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connectors.command_lines import command
 from connectors.errors import Terminal
 from connectors.landing_zone.ledger.state import TableState
 from connectors.landing_zone.replay import ObservationKind, Progress, Zone, ZoneTable, open_zone, replay
@@ -64,7 +65,7 @@ def read_mirror(
             f"the table's files cannot be applied to file {state.sequence}: {content.stopped.kind}, "
             f"{content.stopped.detail}",
             remedy="the replicator removes files seven days after it has applied them: compare within that time, or "
-            f"`cdc-bridge resync CONFIG {name}`, to have its first files again"
+            f"{command('resync CONFIG {}', name)}, to have its first files again"
             if gone
             else "`cdc-bridge verify ZONE` says what is wrong with which file",
             table=name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import assert_never
 
+from connectors.command_lines import command
 from connectors.errors import Terminal
 from connectors.landing_zone.disputed import Disputed, Trouble
 
@@ -94,6 +95,6 @@ def _refused(disputed: Disputed, decision: Decision, why: str, instead: str) -> 
         f"{decision.value} is refused: {why}",
         table=table,
         file=disputed.file.target,
-        remedy=f"`cdc-bridge resolve CONFIG {table} --dry-run` shows what is there and what fits ({instead}); or "
-        f"`cdc-bridge resync CONFIG {table}`",
+        remedy=f"{command('resolve CONFIG {} --dry-run', table)} shows what is there and what fits ({instead}); or "
+        f"{command('resync CONFIG {}', table)}",
     )

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from connectors.command_lines import command
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import RawRecords
 from connectors.debezium.wire import SchemaLookup
@@ -116,7 +117,7 @@ def not_remade(file: LandedFile, why: str) -> NotRemadeError:
         table=table,
         file=file.target,
         staged=file.staged,
-        remedy=f"`cdc-bridge resync CONFIG {table}`; or put the file back from a backup under its staged name and "
-        f"`cdc-bridge resolve CONFIG {table}`; or, only if the replicator had read it before it went, "
-        f"`cdc-bridge resolve CONFIG {table} --decide consumed`",
+        remedy=f"{command('resync CONFIG {}', table)}; or put the file back from a backup under its staged name and "
+        f"{command('resolve CONFIG {}', table)}; or, only if the replicator had read it before it went, "
+        f"{command('resolve CONFIG {} --decide consumed', table)}",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from connectors.command_lines import command
 from connectors.landing_zone.disputed import Copy, Disputed
 from connectors.landing_zone.errors import InvalidZoneError
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState
@@ -65,7 +66,7 @@ def rolled_back(zone: Storage, state: Storage, file: LandedFile, disputed: Dispu
         reason="zone:sequence_conflict",
         message=f"another's file {file.sequence} stays under its number by a person's word, and the bridge's rows have "
         "to land again",
-        remedy=f"`cdc-bridge resume CONFIG {file.table}`",
+        remedy=command("resume CONFIG {}", file.table),
     )
 
 
@@ -80,6 +81,6 @@ def _refused(file: LandedFile, why: str) -> DecisionRefusedError:
         f"the other file {file.sequence} cannot be kept: {why}",
         table=file.table,
         file=file.target,
-        remedy=f"`cdc-bridge resync CONFIG {file.table}`; or, if the replicator has not read it, "
-        f"`cdc-bridge resolve CONFIG {file.table} --decide set-foreign-aside`",
+        remedy=f"{command('resync CONFIG {}', file.table)}; or, if the replicator has not read it, "
+        f"{command('resolve CONFIG {} --decide set-foreign-aside', file.table)}",
     )

@@ -9,6 +9,7 @@ from typing import assert_never
 from rich.console import Console
 from rich.text import Text
 
+from connectors.command_lines import command
 from connectors.kafka.registry import Registry
 from connectors.kafka.topics import Admin, existing_topics
 from connectors.landing_zone.disputed import Copy, Disputed
@@ -108,7 +109,7 @@ def show(done: Resolved, console: Console) -> None:
     if done.outcome is Outcome.UNDECIDED and done.disputed is not None:
         for one in choices(done.disputed.trouble):
             console.print(Text(f"  --decide {one.value}: {taken_for(one)}"))
-        console.print(Text(f"  or `cdc-bridge resync CONFIG {done.name}`, which takes nobody's word"))
+        console.print(Text(f"  or {command('resync CONFIG {}', done.name)}, which takes nobody's word"))
     parked = done.table.parked
     if parked is not None and done.outcome is not Outcome.NOTHING and _stands_for_another_reason(done):
         console.print(Text(f"{done.name} stands still ({parked.reason}): {parked.remedy}"))

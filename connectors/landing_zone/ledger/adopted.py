@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from msgspec.structs import replace as changed
 
+from connectors.command_lines import command
 from connectors.landing_zone.errors import InvalidZoneError, PathNotFoundError
 from connectors.landing_zone.footer import Footer, read_footer
 from connectors.landing_zone.ledger.lost_table import FoundTable, Offsets, Proof, ends_of, state_from_footer
@@ -240,7 +241,7 @@ def _standing(found: FoundTable, seen: SeenSource, base: LedgerState, why: str) 
     parked = Parked(
         reason=NOT_ADOPTED,
         message=f"the table was there before the ledger, and cannot be taken over: {why}",
-        remedy=f"`cdc-bridge resync CONFIG {found.name}`",
+        remedy=command("resync CONFIG {}", found.name),
         topic=topic,
         partition=0,
         offset=resume.get(topic, {}).get(0, 0),

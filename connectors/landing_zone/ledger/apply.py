@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from connectors.command_lines import with_table
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import (
     KEPT_HANDLED,
@@ -22,9 +22,6 @@ from connectors.landing_zone.ledger.state import (
     Version,
     VersionKind,
 )
-
-_A_TABLE = "CONFIG TABLE"
-"""How a remedy names the table in a command where only its events, or its files, are known."""
 
 
 @dataclass(frozen=True)
@@ -148,9 +145,8 @@ def _changed_tables(state: LedgerState, draft: Draft) -> dict[str, TableState]:
 def _with_its_name(name: str, table: TableState) -> TableState:
     """The table with the commands that its remedy tells to type about it itself, and not about a TABLE."""
     parked = table.parked
-    if parked is None or _A_TABLE not in parked.remedy:
+    if parked is None or (remedy := with_table(parked.remedy, name)) == parked.remedy:
         return table
-    remedy = parked.remedy.replace(_A_TABLE, f"CONFIG {shlex.quote(name)}")
     return replace(table, parked=replace(parked, remedy=remedy))
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from connectors.command_lines import command
 from connectors.landing_zone.errors import InvalidZoneError
 from connectors.landing_zone.layout import SCRATCH_PAD
 from connectors.landing_zone.ledger.lost_table import FoundTable, Offsets, Proof, ends_of, found_table
@@ -112,7 +113,7 @@ def _standing(one: FoundTable, why: str) -> FoundTable:
     parked = Parked(
         reason=UNPROVEN,
         message=f"the ledger was lost and made again, and what this table has landed is not proven: {why}",
-        remedy=f"`cdc-bridge resync CONFIG {one.name}`",
+        remedy=command("resync CONFIG {}", one.name),
         topic="",
         partition=0,
         offset=0,

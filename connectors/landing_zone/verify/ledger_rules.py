@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from connectors.command_lines import command
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState, TableStatus
 from connectors.landing_zone.replay.files import LandingFile
 from connectors.landing_zone.replay.table_metadata import TableMetadata
@@ -63,7 +64,7 @@ def check_tables(tables: Sequence[ZoneTable], known: dict[str, LedgerTable]) -> 
         removed = entry.state.status is TableStatus.DELETING
         if folder not in folders and published > 0 and not removed:
             message = f"the folder {folder} is gone; the ledger has bound {entry.state.sequence} files to it"
-            remedy = f"`cdc-bridge resync CONFIG {entry.name}`: its mirror was dropped"
+            remedy = f"{command('resync CONFIG {}', entry.name)}: its mirror was dropped"
             yield problem(Rule.LEDGER_TABLE, entry.name, None, message, remedy)
 
 
@@ -76,7 +77,7 @@ def check_numbers(entry: LedgerTable, files: Sequence[LandingFile], table: str) 
         yield problem(Rule.LEDGER_NUMBER, table, files[-1].path, message, _FOREIGN_WRITER)
     elif highest < bound and bound != entry.state.unseen and not (entry.pending == bound and highest == bound - 1):
         message = f"the folder's highest number is {highest}, the ledger has bound {bound}"
-        remedy = f"put the file back if it was deleted, or `cdc-bridge resync CONFIG {entry.name}`"
+        remedy = f"put the file back if it was deleted, or {command('resync CONFIG {}', entry.name)}"
         yield problem(Rule.LEDGER_NUMBER, table, None, message, remedy)
 
 
@@ -85,8 +86,8 @@ def check_keys(entry: LedgerTable, metadata: TableMetadata, table: ZoneTable) ->
     if set(entry.state.keys) != set(metadata.keys):
         message = f"keyColumns is {_listed(metadata.keys)}, the ledger's key is {_listed(entry.state.keys)}"
         remedy = (
-            f"restore the metadata as the bridge wrote it or, without a copy, `cdc-bridge resync CONFIG {entry.name}`: "
-            "key columns cannot change"
+            f"restore the metadata as the bridge wrote it or, without a copy, {command('resync CONFIG {}', entry.name)}"
+            ": key columns cannot change"
         )
         yield problem(Rule.LEDGER_KEYS, table.name, table.metadata_path, message, remedy)
 

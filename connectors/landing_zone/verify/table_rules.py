@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from connectors.command_lines import command
 from connectors.landing_zone.errors import InvalidZoneError
 from connectors.landing_zone.replay.content import UnreadableFileError, open_content
 from connectors.landing_zone.replay.files import LandingFile, Listing, read_file
@@ -101,8 +102,8 @@ def _check_folder(table: ZoneTable, metadata: TableMetadata, listing: Listing, u
         if after.number != before.number + 1 and (before.number + 1, after.number - 1) != (unseen, unseen):
             message = f"numbers {before.number + 1} to {after.number - 1} are missing: later files are never applied"
             remedy = (
-                f"`cdc-bridge resolve CONFIG {table.name}` makes a lost file of the bridge again; whatever else writes "
-                "this zone has to publish the missing ones under exactly these numbers"
+                f"{command('resolve CONFIG {}', table.name)} makes a lost file of the bridge again; whatever else "
+                "writes this zone has to publish the missing ones under exactly these numbers"
             )
             yield problem(Rule.NUMBER_GAP, table.name, after.path, message, remedy)
 

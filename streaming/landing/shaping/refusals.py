@@ -38,14 +38,14 @@ def landed_otherwise(
         return None
     if state.history != (options.mode is TableMode.HISTORY):
         before, now = ("history", "mirror") if state.history else ("mirror", "history")
-        restart = " --restart" if state.history else ""
+        anew = "`cdc-bridge resync CONFIG TABLE --restart`" if state.history else "`cdc-bridge resync CONFIG TABLE`"
         return Stop.at(
             events,
             0,
             "mode_changed",
             f"the settings ask for mode {now}, but the table's {state.sequence} files were made in mode {before}",
             f"set the table's mode back to {before} and `cdc-bridge resume CONFIG TABLE`; or "
-            f"`cdc-bridge resync CONFIG TABLE{restart}`, which begins the table anew",
+            f"{anew}, which begins the table anew",
         )
     if state.key_forms != forms:
         return Stop.at(

@@ -312,6 +312,7 @@ class TestHostile:
     def test_messages_become_sentences_with_code(self) -> None:
         assert prose("run `a < b`; or wait") == "Run <code>a &lt; b</code>; or wait."
         assert prose("one ` alone.") == "One ` alone."
+        assert prose("``run '`a`'``, `` or `run b`") == "<code>run &#x27;`a`&#x27;</code>, `` or <code>run b</code>."
         assert prose("") == ""
 
 
