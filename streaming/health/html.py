@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable
 
+from connectors.unseen import UNSEEN
+
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 VOID = frozenset({"meta", "link", "br", "hr", "img", "input"})
 
 
@@ -15,12 +19,12 @@ class Html(str):
 
 
 def text(value: object) -> Html:
-    """The value as text; what is HTML already stays as it is. Control characters become the replacement character."""
+    """The value as text; what is HTML already stays as it is. What nobody sees becomes the replacement character."""
     if isinstance(value, Html):
         return value
     shown = "".join(
         character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}"
-        for character in str(value)
+        for character in _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", str(value))
     )
     return Html(html.escape(shown, quote=True))
 
