@@ -77,8 +77,8 @@ types: $(INSTALLED) install-rig ## Carry every type, as a column and as a key, i
 dist: $(INSTALLED) ## Build sdist and wheel of this commit into dist/, the same bytes each time
 	@$(BIN)/python -m tests.release.packages $(DIST)
 
-release-check: $(INSTALLED) ## Say what is missing before this commit can be tagged and released (RELEASE=0.2.0)
-	@$(BIN)/python -m tests.release.check_release $(RELEASE)
+release-check: $(INSTALLED) ## Say what is missing before this commit can be tagged and released (RELEASE=0.2.0, AUDIT=options of pip-audit)
+	@$(BIN)/python -m tests.release.check_release $(RELEASE) $(AUDIT)
 
 release-test: $(INSTALLED) ## Install the wheel into an empty environment and run the demo there (fetches pyspark: 3 minutes)
 	$(BIN)/python -m pytest tests/release/in_an_empty_environment.py -v

@@ -1,7 +1,9 @@
 """Named places where a test may kill the process.
 
 ``CDC_BRIDGE_FAILPOINT=<name>`` or ``<name>:<n>`` kills it with SIGKILL at the n-th passage, the first without a number.
-Without the variable a failpoint is one dictionary look-up; the tests of crashes are its only user.
+Without the variable a failpoint is one dictionary look-up; the tests of crashes are its only user. With
+``CDC_BRIDGE_FAILPOINT_TRACE=<file>`` the process leaves the failpoint's name in that file right before it dies, so that
+its death is told apart from any other.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ import enum
 import os
 import signal
 from collections import Counter
+from pathlib import Path
 
 VARIABLE = "CDC_BRIDGE_FAILPOINT"
+TRACE = "CDC_BRIDGE_FAILPOINT_TRACE"
 
 
 class Failpoint(enum.StrEnum):
@@ -53,4 +57,12 @@ def pass_failpoint(point: Failpoint) -> None:
         return
     _passages[point] += 1
     if _passages[point] == int(number or 1):
+        _leave_trace(point)
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _leave_trace(point: Failpoint) -> None:
+    file = os.environ.get(TRACE)
+    if file:
+        with Path(file).open("a", encoding="utf-8") as trace:
+            trace.write(f"{point}\n")

@@ -3,17 +3,19 @@
 Folders: the written rule, applied in this order to the schema's and to the table's name.
 
 1. Unicode composed form (NFC).
-2. Each control character, each mark of writing direction, each of ``/ \\ : * ? " < > |`` and each dot becomes ``_``.
-   (The dot separates schema and table in a table's name, and ``x.schema`` means a schema's folder.)
+2. Each character that nobody sees (:mod:`connectors.unseen`), each of ``/ \\ : * ? " < > |`` and each dot becomes
+   ``_``. (The dot separates schema and table in a table's name, and ``x.schema`` means a schema's folder.) Tables that
+   would share a folder then are told apart by their sources; one that has landed keeps the folder that it has.
 3. Blanks at either end become ``_``.
 4. A leading underscore gets a ``t`` before it: the replicator ignores names that begin with ``_`` (best practices).
 5. A device name of Windows (``con``, ``lpt1``, ...) gets a ``_`` behind it.
 6. More than 128 characters (the limit of an identifier of the SQL endpoint) or 240 bytes are cut, and ``_`` with eight
    hexadecimal digits of the full name's SHA-256 is put behind.
 
-Columns keep their names, blanks and non-ASCII letters included: the mirrored Delta table maps them. Only control
-characters other than tab and newline, and marks of writing direction, become ``_``, long names are cut as above, and a
-name that another column has (but for upper and lower case), or that the contract reserves, gets a number: ``Name__2``.
+Columns keep their names, blanks and non-ASCII letters included: the mirrored Delta table maps them. Only characters
+that nobody sees, other than tab and newline, become ``_``, long names are cut as above, and a name that another column
+has (but for upper and lower case), or that the contract reserves, gets a number: ``Name__2``. A column that has landed
+keeps its name.
 """
 
 from __future__ import annotations
@@ -26,16 +28,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from connectors.landing_zone import row_marker
-from connectors.landing_zone.layout import TableFolder, table_folder
+from connectors.landing_zone.layout import SCHEMA_SUFFIX, TableFolder, table_folder
+from connectors.unseen import CONTROLS, UNSEEN
 
 MAX_CHARACTERS = 128
 MAX_BYTES = 240
 
-# Marks of writing direction, line separators and the byte order mark are seen by nobody, and let one name look like
-# another (Unicode Technical Report 36).
-_UNSEEN = r"\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff"
-_ILLEGAL_IN_FOLDERS = re.compile(rf'[\x00-\x1f\x7f-\x9f{_UNSEEN}/\\:*?"<>|.]')
-_ILLEGAL_IN_COLUMNS = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_UNSEEN}]")
+_ILLEGAL_IN_FOLDERS = re.compile(rf'[\t\n\r{CONTROLS}{UNSEEN}/\\:*?"<>|.]')
+_ILLEGAL_IN_COLUMNS = re.compile(rf"[\r{CONTROLS}{UNSEEN}]")
 _DEVICES = re.compile(r"con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]", re.IGNORECASE)
 _FIRST_NUMBER = 2
 _PLACEHOLDERS = frozenset({"database", "schema", "table"})
@@ -74,6 +74,12 @@ def folder_of(naming: TableNaming, database: str, schema: str | None, table: str
     return table_folder(
         _folder_name(rendered_schema) if rendered_schema else None, _folder_name(naming.table.format_map(values))
     )
+
+
+def by_the_rule(folder: str) -> TableFolder:
+    """A table's folder as the rule above would have it: another one where an earlier release let more characters be."""
+    schema, slash, table = folder.rpartition("/")
+    return table_folder(_folder_name(schema.removesuffix(SCHEMA_SUFFIX)) if slash else None, _folder_name(table))
 
 
 def landed_column_names(names: Sequence[str], taken: Collection[str] = ()) -> tuple[str, ...]:
@@ -143,7 +149,7 @@ def _folder_name(name: str) -> str:
 def _cut(cleaned: str, full: str) -> str:
     if len(cleaned) <= MAX_CHARACTERS and len(cleaned.encode()) <= MAX_BYTES:
         return cleaned
-    digest = hashlib.sha256(full.encode()).hexdigest()[:8]
+    digest = hashlib.sha256(full.encode(errors="surrogatepass")).hexdigest()[:8]
     kept = cleaned[: MAX_CHARACTERS - 9].encode()[: MAX_BYTES - 9].decode(errors="ignore")
     return f"{kept}_{digest}"
 

@@ -6,7 +6,10 @@ import html
 import re
 from collections.abc import Iterable
 
+from connectors.unseen import UNSEEN
+
 _FRAMED = re.compile(r"(?<!`)(?P<frame>`+)(?!`)(?P<code>.+?)(?<!`)(?P=frame)(?!`)", re.DOTALL)
+_UNSEEN = re.compile(f"[{UNSEEN}]")
 VOID = frozenset({"meta", "link", "br", "hr", "img", "input"})
 
 
@@ -17,12 +20,12 @@ class Html(str):
 
 
 def text(value: object) -> Html:
-    """The value as text; what is HTML already stays as it is. Control characters become the replacement character."""
+    """The value as text; what is HTML already stays as it is. What nobody sees becomes the replacement character."""
     if isinstance(value, Html):
         return value
     shown = "".join(
         character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}"
-        for character in str(value)
+        for character in _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", str(value))
     )
     return Html(html.escape(shown, quote=True))
 

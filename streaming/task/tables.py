@@ -7,9 +7,9 @@ import json
 import msgspec
 
 from connectors.debezium.schema import SourceTable
-from connectors.landing_zone.layout import table_of_folder
+from connectors.landing_zone.layout import TableFolder, table_of_folder
 from connectors.landing_zone.ledger.state import TableState
-from connectors.landing_zone.naming import TableNaming, folder_of
+from connectors.landing_zone.naming import TableNaming, by_the_rule, folder_of
 from streaming.landing.files import column_separator, file_extension
 from streaming.plan import BatchPlan
 from streaming.sources import source_of
@@ -62,7 +62,7 @@ class TableDirectory:
             return name, msgspec.structs.replace(known, extension=extension, column_separator=separator)
         naming = TableNaming(options.schema_template, options.table_template)
         folder = folder_of(naming, source.database, source.schema, source.name)
-        name = table_of_folder(folder)
+        name = self._merged_in(folder) if options.merge_sources else table_of_folder(folder)
         shared = self._plan.tables.get(name)
         if options.merge_sources and shared is not None and shared.sources:
             return name, shared
@@ -73,3 +73,12 @@ class TableDirectory:
             column_separator=separator,
             sources=(identity,) if options.merge_sources else (),
         )
+
+    def _merged_in(self, folder: TableFolder) -> str:
+        """The table of merged sources whose folder this is, or was by the rule of an earlier release."""
+        name = table_of_folder(folder)
+        tables = self._plan.tables
+        if name in tables:
+            return name
+        merged = ((known, state.folder) for known, state in tables.items() if state.sources)
+        return next((known for known, landed in merged if by_the_rule(landed) == folder), name)

@@ -12,7 +12,7 @@ from connectors.failpoints import Failpoint
 from tests.crash.chains import Calm, Chains
 from tests.crash.kills import AtFailpoint, AtFileOperation, AtHttpRequest, AtMoment, AtRequest, Kill
 from tests.crash.places import local_place, remote_place
-from tests.crash.tally import Tally
+from tests.crash.tally import Tally, shared_out
 from tests.crash.zygote import Zygote
 from tests.emulators.dfs_server import DfsServer
 
@@ -64,11 +64,12 @@ def campaign(seed: int, runs: int, folder: Path, tallies: dict[str, Tally], prog
     with Zygote(seed) as zygote, DfsServer() as server:
         local = Chains(zygote, folder / "local", local_place)
         remote = Chains(zygote, folder / "remote", lambda own: remote_place(server, own), server)
-        for chains, kinds in ((local, _local_kinds), (remote, _remote_kinds)):
-            calm = chains.calm()
-            for kind in kinds(calm, source):
-                tally = tallies[kind.name] = Tally()
-                _run_kind(chains, calm, kind, max(1, round(runs * kind.share)), source, tally, progress)
+        calms = [(local, local.calm(), _local_kinds), (remote, remote.calm(), _remote_kinds)]
+        kinds = [(chains, calm, kind) for chains, calm, kinds in calms for kind in kinds(calm, source)]
+        shares = shared_out(runs, [kind.share for _, _, kind in kinds])
+        for (chains, calm, kind), share in zip(kinds, shares, strict=True):
+            tally = tallies[kind.name] = Tally()
+            _run_kind(chains, calm, kind, share, source, tally, progress)
 
 
 def _run_kind(

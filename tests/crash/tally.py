@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -45,6 +45,20 @@ class Tally:
         self.other += len(found.other)
         if found:
             self.failed.append(f"{name}: {found.lost} lost, {found.doubled} doubled, {'; '.join(found.other)}")
+
+
+def shared_out(runs: int, shares: Sequence[float]) -> list[int]:
+    """Whole runs by share, which are as many as asked for: the largest remainders are rounded up.
+
+    Args:
+        shares: that come to 1.
+    """
+    exact = [runs * share for share in shares]
+    whole = [int(each + 1e-9) for each in exact]
+    by_remainder = sorted(range(len(shares)), key=lambda place: whole[place] - exact[place])
+    for place in by_remainder[: runs - sum(whole)]:
+        whole[place] += 1
+    return whole
 
 
 def show(tallies: Mapping[str, Tally], console: Console) -> bool:

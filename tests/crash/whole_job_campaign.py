@@ -6,6 +6,7 @@ import itertools
 import random
 import shutil
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from connectors.failpoints import VARIABLE, Failpoint
+from connectors.failpoints import TRACE, VARIABLE, Failpoint
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from connectors.kafka.jars import JarSet, resolve_jars
@@ -28,7 +29,7 @@ from tests.crash.kills import AtFailpoint
 from tests.crash.places import Place, local_place
 from tests.crash.shop_log import METADATA_COLUMNS
 from tests.crash.spark_processes import Victim
-from tests.crash.tally import Tally
+from tests.crash.tally import Tally, shared_out
 from tests.support.bridge import QUICK_JAVA, QUICK_START
 from tests.support.class_archive import keep_classes
 from tests.support.cluster import Cluster
@@ -36,6 +37,8 @@ from tests.support.shop import TABLES_SETTINGS, registering, send_workload
 from tests.unit.streaming.settings_builder import settings_text
 
 MAX_OFFSETS = 40
+TRIES = 3
+"""Runs for each that is planned, at the most: now and then a kill comes too late, and such a run shows nothing."""
 SIGKILLED, FAILED = -9, 1
 IN_WORKERS = frozenset({Failpoint.STAGE_BEFORE, Failpoint.STAGE_AFTER})
 """A killed worker fails its task, and with it the driver, which says so and ends by itself."""
@@ -128,12 +131,54 @@ def campaign(seed: int, runs: int, folder: Path, tallies: dict[str, Tally], prog
         progress(f"the job, undisturbed: {len(calm.versions)} versions, {calm.rows.total()} rows")
         kinds = _kinds(random.Random(seed))
         tallies.update({kind.name: Tally() for kind in kinds})
-        planned = [kind for kind in kinds for _ in range(round(runs * kind.share))]
+        shares = shared_out(runs, [kind.share for kind in kinds])
+        planned = [kind for kind, share in zip(kinds, shares, strict=True) for _ in range(share)]
         source.shuffle(planned)
-        for number, kind in enumerate(planned, start=1):
+
+        def run(kind: JobKind, number: int) -> bool:
             tally = tallies[kind.name]
-            job.run(kind, kind.draw(source, pace), calm, number, tally)
-            progress(f"job run {number} of {len(planned)}, {kind.name}: {tally.kills.total()} kills so far")
+            struck = job.run(kind, kind.draw(source, pace), calm, number, tally)
+            progress(
+                f"job run {number}, {kind.name}: {sum(tally.runs for tally in tallies.values())} of {len(planned)} "
+                f"struck, {tally.kills.total()} kills of this kind so far"
+            )
+            return struck
+
+        until_struck(planned, run, progress)
+
+
+def until_struck(
+    planned: Sequence[JobKind], run: Callable[[JobKind, int], bool], progress: Callable[[str], None]
+) -> None:
+    """Make the runs; one in which nothing was struck shows nothing, and its kind is drawn again behind the others.
+
+    It ends after :data:`TRIES` as many runs as planned, and says what is left then.
+
+    Args:
+        run: one of a kind, told its number; whether anything was struck in it.
+    """
+    left, tries = deque(planned), 0
+    while left and tries < TRIES * len(planned):
+        kind = left.popleft()
+        tries += 1
+        if not run(kind, tries):
+            left.append(kind)
+    if left:
+        names = ", ".join(sorted({kind.name for kind in left}))
+        progress(f"given up after {tries} runs: nothing was struck in {len(left)} of {len(planned)} planned ({names})")
+
+
+def struck_at(kill: AtFailpoint, code: int | None, trace: Path) -> bool:
+    """Whether a start that ended with this code died of the failpoint.
+
+    A driver whose worker was killed ends with the code that it has for every failure, so the code alone says nothing.
+
+    Args:
+        trace: where the failpoint has left its name, if it has struck.
+    """
+    if not trace.exists() or kill.point not in trace.read_text(encoding="utf-8").split():
+        return False
+    return code == (FAILED if kill.point in IN_WORKERS else SIGKILLED)
 
 
 class _Runs:
@@ -159,8 +204,8 @@ class _Runs:
         claimed, *_, last = (version.written_ms / 1_000 for version in outcome.versions)
         return outcome, Pace(claimed - began, (last - claimed) / (len(outcome.versions) - 1))
 
-    def run(self, kind: JobKind, kills: Sequence[JobKill], calm: Outcome, number: int, tally: Tally) -> None:
-        """Kill as the kind says, start until one run finishes, compare."""
+    def run(self, kind: JobKind, kills: Sequence[JobKill], calm: Outcome, number: int, tally: Tally) -> bool:
+        """Kill as the kind says, start until one run finishes, compare; whether anything was struck."""
         folder, place = self._new(f"{number:03d}", attempts=kind.attempts)
         before = tally.kills.total()
         other: list[str] = []
@@ -173,7 +218,7 @@ class _Runs:
             if kind.within:
                 other += self._kill_within(start(), kind, kills, calm, tally)
             else:
-                other += self._kill_and_restart(start, kind, kills, calm, place, tally)
+                other += self._kill_and_restart(start, kind, kills, calm, place, folder / "struck", tally)
         _sweep(place)
         found = differences(calm, Outcome.of(place.zone, place.state))
         found = replace(found, other=(*other, *found.other))
@@ -183,6 +228,7 @@ class _Runs:
         tally.calm += not struck
         if not found:
             shutil.rmtree(folder)
+        return struck
 
     def _kill_within(
         self, start: JobStart, kind: JobKind, kills: Sequence[JobKill], calm: Outcome, tally: Tally
@@ -200,15 +246,21 @@ class _Runs:
         kills: Sequence[JobKill],
         calm: Outcome,
         place: Place,
+        trace: Path,
         tally: Tally,
     ) -> list[str]:
-        """One start dies after the other, then one is left alone."""
+        """One start dies after the other, then one is left alone.
+
+        Args:
+            trace: where a failpoint leaves its name.
+        """
         other: list[str] = []
         for kill in kills:
             if isinstance(kill, AtFailpoint):
-                killed = start({VARIABLE: f"{kill.point}:{kill.passage}"})
+                trace.unlink(missing_ok=True)
+                killed = start({VARIABLE: f"{kill.point}:{kill.passage}", TRACE: str(trace)})
                 code = killed.wait()
-                struck = code == (FAILED if kill.point in IN_WORKERS else SIGKILLED)
+                struck = struck_at(kill, code, trace)
                 tally.points[kill.point] += struck
             else:
                 killed = start()

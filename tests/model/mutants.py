@@ -109,6 +109,16 @@ MUTANTS = (
         "",
     ),
     Mutant(
+        "a file that is published takes its predecessor away",
+        "connectors/landing_zone/publisher.py",
+        "        return staged is not None and staged.size == file.bytes and rename(self._zone, file)\n",
+        "        done = staged is not None and staged.size == file.bytes and rename(self._zone, file)\n"
+        "        if done:\n"
+        "            folder = file.target.rpartition('/')[0]\n"
+        "            self._zone.delete(f'{folder}/{file.sequence - 1:020d}.parquet')\n"
+        "        return done\n",
+    ),
+    Mutant(
         "a file that is published is not recognised",
         "connectors/landing_zone/redo.py",
         "        if _is_published(zone, file):\n",

@@ -19,6 +19,8 @@ from tests.model.disks import Files
 from tests.model.shop import EVENTS, OFFSETS, TABLES, TOPIC, folder_of, rows_in
 
 _NUMBERED = re.compile(r"(?P<folder>public\.schema/[ab])/(?P<number>[0-9]{20})\.parquet")
+_CONSUMED = re.compile(r"public\.schema/[ab]/_ProcessedFiles/[0-9]{20}\.parquet")
+_METADATA = re.compile(r"(?P<folder>public\.schema/[ab])/_metadata\.json")
 _VERSION = re.compile(r"ledger/(?P<number>[0-9]{20})\.json")
 _TABLE_OF = {folder_of(table): table for table in TABLES}
 _decoder = msgspec.json.Decoder(Version)
@@ -76,13 +78,20 @@ class Seen:
 
 
 class ZoneWitness:
-    """Watches the landing zone."""
+    """Watches the landing zone.
+
+    Attributes:
+        given_away: what happens is the replicator's doing, or a person's who empties the zone: they may take away what
+            could be seen, and nobody else.
+    """
 
     def __init__(self, seen: Seen, files: Files) -> None:
         self._seen = seen
         self._files = files
+        self.given_away = False
 
     def written(self, path: str, body: bytes) -> None:
+        _require(self.given_away or not _CONSUMED.fullmatch(path), f"{path} is not written by the replicator")
         match = _NUMBERED.fullmatch(path)
         if match is None:
             return
@@ -102,6 +111,7 @@ class ZoneWitness:
         seen.landed[table] += len(rows)
 
     def removed(self, path: str) -> None:
+        self._require_given_away(path)
         seen = self._seen
         for table, (number, _, staged) in list(seen.bound.items()):
             if path != staged or number <= seen.last[table]:
@@ -111,6 +121,18 @@ class ZoneWitness:
             )
             # The version that bound it is gone, too: until another one binds the number, nothing may be seen there.
             del seen.bound[table]
+
+    def _require_given_away(self, path: str) -> None:
+        if self.given_away:
+            return
+        # Whoever removes what nobody has read yet loses its events, however well they were counted when they came.
+        landed = _NUMBERED.fullmatch(path) or _CONSUMED.fullmatch(path)
+        _require(landed is None, f"{path} is removed, and not by the replicator")
+        metadata = _METADATA.fullmatch(path)
+        _require(
+            metadata is None or self._seen.last[_TABLE_OF[metadata["folder"]]] == 0,
+            f"{path} is removed, although files of its table could be seen",
+        )
 
 
 class LedgerWitness:

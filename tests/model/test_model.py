@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from connectors.landing_zone.ledger.owner import OWNER_FILE
@@ -72,6 +75,66 @@ def test_the_witness_objects_to_the_removal_of_a_file_that_is_bound_and_was_neve
 
     with pytest.raises(PromiseBroken, match=r"file 1 of public.a is bound to it and was never seen"):
         del world.zone_files["_scratchPad/1/file"]
+
+
+_SEEN = "public.schema/a/00000000000000000001.parquet"
+_CONSUMED = "public.schema/a/_ProcessedFiles/00000000000000000001.parquet"
+
+
+def landed() -> World:
+    """A zone whose table ``public.a`` has two files, each with the first event that is left."""
+    world = World(Bounds(consumed=2))
+    world.zone_files["public.schema/a/_metadata.json"] = b"{}"
+    for number, offset in ((1, 0), (2, 2)):
+        body = pq_file(offset)
+        world.seen.bound["public.a"] = (number, hashlib.sha256(body).hexdigest(), f"_scratchPad/1/{number}")
+        world.zone_files[f"public.schema/a/{number:020d}.parquet"] = body
+    return world
+
+
+def pq_file(offset: int) -> bytes:
+    """A landing file of one row, as far as the witness reads it."""
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"offset": pa.array([offset], pa.int64())}), sink)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        (_SEEN, "is removed, and not by the replicator"),
+        ("public.schema/a/00000000000000000002.parquet", "is removed, and not by the replicator"),
+        ("public.schema/a/_metadata.json", "is removed, although files of its table could be seen"),
+    ],
+)
+def test_the_witness_objects_when_what_could_be_seen_vanishes_unread(path: str, why: str) -> None:
+    world = landed()
+
+    with pytest.raises(PromiseBroken, match=f"{path} {why}"):
+        world.apply(Call("zone", "delete", (path,)))
+
+
+def test_the_witness_objects_to_a_file_that_is_written_over_another_one() -> None:
+    world = landed()
+
+    with pytest.raises(PromiseBroken, match="can be seen a second time"):
+        world.apply(Call("zone", "put", (_SEEN, b"content")))
+
+
+def test_the_replicator_alone_takes_files_away() -> None:
+    world = landed()
+
+    world.replicator_moves()[f"the replicator moves {_SEEN}"]()
+    with pytest.raises(PromiseBroken, match=f"{_CONSUMED} is removed, and not by the replicator"):
+        world.apply(Call("zone", "delete", (_CONSUMED,)))
+    with pytest.raises(PromiseBroken, match=f"{_CONSUMED} is not written by the replicator"):
+        world.apply(Call("zone", "put", (_CONSUMED, b"content")))
+    world.replicator_moves()["the replicator cleans up public.schema/a"]()
+
+    assert sorted(world.zone_files) == [
+        "public.schema/a/00000000000000000002.parquet",
+        "public.schema/a/_metadata.json",
+    ]
 
 
 @pytest.mark.parametrize(("told", "of_lost"), [(True, True), (True, False), (False, True)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -93,7 +94,8 @@ class World:
     def __post_init__(self) -> None:
         self._ledger_witness = LedgerWitness(self.seen, self.state_files, self.zone_files)
         self.state_files.witness = self._ledger_witness
-        self.zone_files.witness = ZoneWitness(self.seen, self.zone_files)
+        self._zone_witness = ZoneWitness(self.seen, self.zone_files)
+        self.zone_files.witness = self._zone_witness
         self._bare = {
             "state": BareStorage(WatchedDisk(self.state_files)),
             "zone": BareStorage(WatchedDisk(self.zone_files)),
@@ -192,8 +194,9 @@ class World:
     def start_over(self) -> None:
         """A person takes an empty zone instead of one that a lost ledger owns and that shows no file yet."""
         self.seen.bound.clear()
-        for path in list(self.zone_files):
-            del self.zone_files[path]
+        with self._given_away():
+            for path in list(self.zone_files):
+                del self.zone_files[path]
         self.empty_state()
 
     def _forget_late_writes_to_the_ledger(self) -> None:
@@ -202,12 +205,20 @@ class World:
     def _consume(self, path: str) -> None:
         folder, _, name = path.rpartition("/")
         body = self.zone_files[path]
-        self.zone_files[f"{folder}/_ProcessedFiles/{name}"] = body
-        del self.zone_files[path]
+        with self._given_away():
+            self.zone_files[f"{folder}/_ProcessedFiles/{name}"] = body
+            del self.zone_files[path]
 
     def _clean(self, paths: list[str]) -> None:
-        for path in paths:
-            del self.zone_files[path]
+        with self._given_away():
+            for path in paths:
+                del self.zone_files[path]
+
+    @contextmanager
+    def _given_away(self) -> Iterator[None]:
+        self._zone_witness.given_away = True
+        yield
+        self._zone_witness.given_away = False
 
     def _lose(self, paths: list[str], *, damaged: bool) -> None:
         self.seen.lost = self.lost = True

@@ -1,4 +1,7 @@
-"""``make release-check RELEASE=0.2.0``: what is missing before a commit can be tagged and released."""
+"""``make release-check RELEASE=0.2.0``: what is missing before a commit can be tagged and released.
+
+The pinned dependencies are audited, too: nothing is released of which the vulnerability service has not told all.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,11 @@ import yaml
 from connectors.debezium.json_kernel.native import KERNEL
 from connectors.kafka.reading.library import MESSAGES
 from tests.release.left_behind import tags as recorded_tags
+from tests.security.audit import Audit, audit
 
 ROOT = Path(__file__).parents[2]
+LOCK = ROOT / "requirements-runtime.lock"
+"""What is in the image, and what the wheel's dependencies come to."""
 _RELEASE = re.compile(r"(?P<major>\d+)\.(?P<minor>\d+)\.(?P<patch>\d+)")
 
 
@@ -42,7 +48,7 @@ class Commit:
     extensions: bool = True
 
 
-def missing(release: str, commit: Commit) -> list[str]:
+def missing(release: str, commit: Commit, dependencies: Audit) -> list[str]:
     """What has to be done first, one sentence each; empty for a commit that can be tagged."""
     match = _RELEASE.fullmatch(release)
     if match is None:
@@ -68,6 +74,17 @@ def missing(release: str, commit: Commit) -> list[str]:
         found.append("build the extension modules, which the wheel has to hold: make json-reader says what is missing")
     unrecorded = [tag for tag in commit.tags if tag not in commit.recorded]
     found += [f"record what {tag} leaves behind: python -m tests.release.record_upgrade {tag}" for tag in unrecorded]
+    return found + _unsafe(dependencies)
+
+
+def _unsafe(dependencies: Audit) -> list[str]:
+    found = [f"upgrade what has a known vulnerability: {finding}" for finding in dependencies.findings]
+    if dependencies.unaudited or not dependencies.audited:
+        reason = dependencies.unaudited or "there is no dependency"
+        found.append(
+            "audit the dependencies where the vulnerability service can be asked, or ask another one "
+            f"(AUDIT='--vulnerability-service osv'): {dependencies.audited} were audited, {reason}"
+        )
     return found
 
 
@@ -101,10 +118,10 @@ def _git(*arguments: str) -> str:
 
 
 def main() -> None:
-    """Print what is missing; exit code 1 if anything is."""
-    if len(sys.argv) != 2:
+    """Print what is missing; exit code 1 if anything is. Arguments behind the release are options of pip-audit."""
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         raise SystemExit("which release? make release-check RELEASE=0.2.0")
-    found = missing(sys.argv[1], this_commit())
+    found = missing(sys.argv[1], this_commit(), audit([str(LOCK), *sys.argv[2:]]))
     for sentence in found:
         print(f"- {sentence}")
     if found:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 
 import pytest
 
 from tests.release import check_release
 from tests.release.check_release import Commit, missing, this_commit
+from tests.security.audit import Audit
 
 READY = Commit(
     changes="# Changes\n\n## Unreleased\n\n## 0.2.0 - 2026-03-01\n\n### Added\n\n- A thing.\n\n## 0.1.0 - 2026-01-01\n",
@@ -17,10 +19,11 @@ READY = Commit(
     tags=("v0.1.0",),
     recorded=("v0.1.0",),
 )
+CLEAN = Audit(61)
 
 
 def test_a_commit_in_which_everything_says_the_release_can_be_tagged() -> None:
-    assert missing("0.2.0", READY) == []
+    assert missing("0.2.0", READY, CLEAN) == []
 
 
 @pytest.mark.parametrize(
@@ -56,11 +59,55 @@ def test_a_commit_in_which_everything_says_the_release_can_be_tagged() -> None:
     ],
 )
 def test_what_is_missing_is_said_with_what_to_do(commit: Commit, sentence: str) -> None:
-    assert missing("0.2.0", commit) == [sentence]
+    assert missing("0.2.0", commit, CLEAN) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("dependencies", "sentence"),
+    [
+        (
+            Audit(0, unaudited="the vulnerability service knows none of the 61 dependencies"),
+            "audit the dependencies where the vulnerability service can be asked, or ask another one "
+            "(AUDIT='--vulnerability-service osv'): 0 were audited, the vulnerability service knows none of the 61 "
+            "dependencies",
+        ),
+        (
+            Audit(60, unaudited="the vulnerability service does not know 1 of them: ours"),
+            "audit the dependencies where the vulnerability service can be asked, or ask another one "
+            "(AUDIT='--vulnerability-service osv'): 60 were audited, the vulnerability service does not know 1 of "
+            "them: ours",
+        ),
+        (
+            Audit(0),
+            "audit the dependencies where the vulnerability service can be asked, or ask another one "
+            "(AUDIT='--vulnerability-service osv'): 0 were audited, there is no dependency",
+        ),
+        (
+            Audit(61, findings=("requests 2.2.1: CVE-2014-1829, fixed in 2.3.0",)),
+            "upgrade what has a known vulnerability: requests 2.2.1: CVE-2014-1829, fixed in 2.3.0",
+        ),
+    ],
+)
+def test_nothing_is_released_unaudited_or_with_a_known_vulnerability(dependencies: Audit, sentence: str) -> None:
+    assert missing("0.2.0", READY, dependencies) == [sentence]
+
+
+def test_the_command_asks_about_the_locked_dependencies(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Nobody listens there: the audit is a real one, which is not answered.
+    nowhere = ("--vulnerability-service", "osv", "--osv-url", "http://127.0.0.1:1/", "--timeout", "5")
+    monkeypatch.setattr(sys, "argv", ["check_release", "999.0.0", *nowhere])
+
+    with pytest.raises(SystemExit) as ended:
+        check_release.main()
+
+    assert ended.value.code == 1
+    assert "0 were audited, the vulnerability service could not be asked (" in capsys.readouterr().out
 
 
 def test_only_three_numbers_are_a_release() -> None:
-    assert missing("v0.2", READY) == ["'v0.2' is not a release: write major.minor.patch, such as 0.2.0"]
+    assert missing("v0.2", READY, CLEAN) == ["'v0.2' is not a release: write major.minor.patch, such as 0.2.0"]
 
 
 def test_this_commit_is_read_from_its_files() -> None:

@@ -2,7 +2,8 @@
 
 pip-audit does the asking. It reports a package that its service does not know as skipped and calls the whole clean; a
 mirror of PyPI without vulnerabilities knows none at all. So here what was not looked at is said, and never passes for
-a clean result: ``not audited: ...``. Findings end it with 1; a service that can't be asked does not.
+a clean result: ``NOTHING WAS AUDITED: ...``. Findings end it with 1; a service that can't be asked does not, so that
+work without one goes on; ``make release-check`` (:mod:`tests.release.check_release`) lets no release pass then.
 """
 
 from __future__ import annotations
@@ -40,7 +41,11 @@ class Audit:
     def lines(self) -> list[str]:
         """The result for a person."""
         told = list(self.findings)
-        if self.unaudited:
+        if not self.audited:
+            told.append(
+                f"NOTHING WAS AUDITED: {self.unaudited or 'there is no dependency'}; make release-check refuses this"
+            )
+        elif self.unaudited:
             told.append(f"not audited: {self.unaudited}")
         if self.audited:
             told.append(f"{self.audited} dependencies audited, {len(self.findings)} known vulnerabilities")

@@ -95,7 +95,8 @@ def test_a_service_that_does_not_answer_is_not_a_clean_result(tmp_path: Path) ->
     result = audit([str(lock), "--vulnerability-service", "osv", "--osv-url", "http://127.0.0.1:1/", "--timeout", "5"])
     assert result.code == 0
     [line] = result.lines()
-    assert line.startswith("not audited: the vulnerability service could not be asked (")
+    assert line.startswith("NOTHING WAS AUDITED: the vulnerability service could not be asked (")
+    assert line.endswith("); make release-check refuses this")
 
 
 def test_a_mirror_that_knows_no_package_is_not_a_clean_result() -> None:
@@ -105,7 +106,15 @@ def test_a_mirror_that_knows_no_package_is_not_a_clean_result() -> None:
     ]
     result = read(json.dumps({"dependencies": skipped, "fixes": []}))
     assert result.code == 0
-    assert result.lines() == ["not audited: the vulnerability service knows none of the 2 dependencies"]
+    [line] = result.lines()
+    why = "the vulnerability service knows none of the 2 dependencies"
+    assert line == f"NOTHING WAS AUDITED: {why}; make release-check refuses this"
+
+
+def test_an_audit_of_nothing_says_so() -> None:
+    assert read(json.dumps({"dependencies": []})).lines() == [
+        "NOTHING WAS AUDITED: there is no dependency; make release-check refuses this"
+    ]
 
 
 def test_packages_that_were_passed_over_are_named() -> None:

@@ -30,6 +30,31 @@ RESERVED = (
     *("_metadata.json", "_ProcessedFiles", "_scratchPad", "__rowMarker__", "00000000000000000001.parquet"),
     *("Files", "Tables", "x.schema", ".schema", "public.schema", "_", "__", "-", "--help", "-rf"),
 )
+UNSEEN = (
+    *(
+        "ad\u200bmin",
+        "ad\u00admin",
+        "ad_min",
+        "ad\u2060min",
+        "adm\u180ein",
+        "admin\U000e0041",
+        "\u200dadmin",
+        "admin\u200c",
+    ),
+    *(
+        "\u200b",
+        "\u3164",
+        "\u034f",
+        "\ufe0f",
+        "\U000e0100",
+        "\u2800",
+        "\ufff9",
+        "\u0600",
+        "می\u200cرود",
+        "❤\ufe0f",
+    ),
+    "\u200b" * 300,
+)
 LONG = ("x" * 300, "ü" * 300, "🦩" * 300, "x" * 128, "x" * 129, f"{'x' * 300}a", f"{'x' * 300}b", "a" * 5_000)
 ALIKE = (
     "admin",
@@ -46,7 +71,23 @@ ALIKE = (
     "İ",
     "i\u0307",
 )
-NAMES = (*ESCAPES, *CONTROL, *RESERVED, *LONG, *ALIKE, " ", "  ", "{table}", "{0}", "%s", '"', "'", "<script>", "日本")
+NAMES = (
+    *ESCAPES,
+    *CONTROL,
+    *UNSEEN,
+    *RESERVED,
+    *LONG,
+    *ALIKE,
+    " ",
+    "  ",
+    "{table}",
+    "{0}",
+    "%s",
+    '"',
+    "'",
+    "<script>",
+    "日本",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +161,6 @@ def test_columns_of_any_name_land_side_by_side(tmp_path: Path) -> None:
     assert len(row) == len(columns)
     assert len({name.casefold() for name in row}) == len(row)
     assert Counter(map(str, row.values())) == Counter(["0", *(name[:50] for name in names)])
-    assert not any(ord(character) < 32 and character not in "\t\n" for name in row for character in name)
+    assert all(character.isprintable() or character in "\t\n" for name in row for character in name)
     metadata = json.loads((tmp_path / "a/b/c/zone/public.schema/orders/_metadata.json").read_text())
     assert metadata["keyColumns"] == ["id"]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from connectors.landing_zone import naming
 from connectors.landing_zone.layout import table_folder, table_of_folder
-from connectors.landing_zone.naming import TableNaming, folder_of, landed_column_names
+from connectors.landing_zone.naming import TableNaming, by_the_rule, folder_of, landed_column_names
 
 PLAIN = TableNaming()
 
@@ -42,6 +42,11 @@ def test_templates_name_the_folder(naming: TableNaming, schema: str | None, fold
         ("Lpt1", "Lpt1_"),
         ("console", "console"),
         ("x.schema", "x_schema"),
+        ("ad\u200bmin", "ad_min"),
+        ("\u00adadmin", "t_admin"),
+        ("می\u200cرود", "می_رود"),
+        ("a\U000e0041\ufe0f\ud800", "a___"),
+        ("\ud800" * 200, "t" + "_" * 118 + "_d114bd13"),
     ],
 )
 def test_a_folder_name_follows_the_written_rule(table: str, folder: str) -> None:
@@ -63,6 +68,13 @@ def test_any_name_becomes_a_folder_that_the_replicator_sees_and_that_leads_back(
     folder = folder_of(PLAIN, "db", schema, table)
     named_schema, dot, named_table = table_of_folder(folder).rpartition(".")
     assert table_folder(named_schema if dot else None, named_table) == folder
+
+
+def test_a_folder_of_today_is_as_the_rule_would_have_it() -> None:
+    for table in ("orders", "größe", "t_hidden", "CON_", "x" * 119 + "_f2e74f0a"):
+        assert by_the_rule(table) == table
+        assert by_the_rule(f"public.schema/{table}") == f"public.schema/{table}"
+    assert by_the_rule("pub\u200blic.schema/\u200badmin") == "pub_lic.schema/t_admin"
 
 
 def test_tables_may_be_given_one_name() -> None:
@@ -91,6 +103,7 @@ def test_a_wrong_template_says_what_is_allowed(schema: str, table: str, message:
         (["a\nb\tc", "x\x00y"], ["a\nb\tc", "x_y"]),
         # What lets one name look like another: "price" and, with marks of writing direction, "price" again.
         (["price", "\u202eecirp", "pri\u200ece", "a\x9bb"], ["price", "_ecirp", "pri_ce", "a_b"]),
+        (["admin", "ad\u200bmin", "ad\u00admin"], ["admin", "ad_min", "ad_min__2"]),
         (["id", "ID", "Id"], ["id", "ID__2", "Id__3"]),
         (["id", "ID", "ID__2"], ["id", "ID__3", "ID__2"]),
         (["__rowMarker__", "x"], ["__rowMarker____2", "x"]),

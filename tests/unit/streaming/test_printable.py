@@ -42,6 +42,26 @@ def test_control_characters_are_spelled_out() -> None:
     assert json.loads(ascii_controls(json.dumps(NAME, ensure_ascii=False))) == NAME
 
 
+@pytest.mark.parametrize(
+    ("unseen", "spelled"),
+    [
+        ("\u200b", "\\u200b"),
+        ("\u200d", "\\u200d"),
+        ("\u00ad", "\\xad"),
+        ("\u2060", "\\u2060"),
+        ("\u180e", "\\u180e"),
+        ("\u3164", "\\u3164"),
+        ("\ud800", "\\ud800"),
+        ("\U000e0041", "\\U000e0041"),
+    ],
+)
+def test_what_nobody_sees_is_spelled_out(unseen: str, spelled: str) -> None:
+    assert one_line(f"ad{unseen}min") == printable(f"ad{unseen}min") == f"ad{spelled}min"
+    told = ascii_controls(json.dumps(f"ad{unseen}min", ensure_ascii=False))
+    assert told.isascii()
+    assert json.loads(told) == f"ad{unseen}min"
+
+
 def test_a_name_is_part_of_one_line_of_the_log(capsys: pytest.CaptureFixture[str]) -> None:
     log_to_stderr(LogFormat.TEXT, LogLevel.INFO)
     logging.getLogger("streaming").warning("parked %s", NAME)
@@ -102,6 +122,7 @@ def test_the_status_page_shows_a_name_as_text() -> None:
     shown = text(f"<script>{NAME}</script>")
     assert "<script>" not in shown
     assert not STEERING & set(shown)
+    assert text("ad\u200bm\u3164in\ufe0f") == "ad\ufffdm\ufffdin\ufffd"
 
 
 def test_a_label_of_a_metric_is_one_label() -> None:

@@ -262,7 +262,7 @@ class TestEnvironment:
         assert problems(settings_text()) == ["xyzzy.a is not a known key [environment CDC_BRIDGE_XYZZY__A]"]
 
     def test_variables_of_others_with_the_same_prefix_are_left_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in ("PORT", "SERVICE_HOST", "PORT_9108_TCP_ADDR", "FAILPOINT", "JARS", "DEBUG"):
+        for name in ("PORT", "SERVICE_HOST", "PORT_9108_TCP_ADDR", "FAILPOINT", "FAILPOINT_TRACE", "JARS", "DEBUG"):
             monkeypatch.setenv(f"CDC_BRIDGE_{name}", "x")
         assert settings().name == "shop"
 
