@@ -5,9 +5,10 @@ commands in the shell that a remedy is pasted into. So no sentence joins a comma
 of ``connectors`` and ``streaming`` to it (``tests/unit/streaming/test_named_commands.py``).
 
 - A name of safe characters stays as it is, any other is quoted as :func:`shlex.quote` does.
-- A name with what is not printable is written as GNU's ``ls`` writes it, ``$'a\nb'``: terminals, logs and the status
-  page spell such characters out, and what they would make of a quoted one, typed, is another name. Bash, zsh, ksh and
-  busybox read it. Dash takes it for one other word, which begins with ``$``: no quote within ends it too early.
+- A name with what nobody sees (:mod:`connectors.unseen`) is written as GNU's ``ls`` writes it, ``$'a\nb'``:
+  terminals, logs and the status page spell such characters out, and what they would make of a quoted one, typed, is
+  another name. Bash, zsh, ksh and busybox read it. Dash takes it for one other word, which begins with ``$``: no quote
+  within ends it too early.
 - No argument can hold a NUL, or what UTF-8 does not encode: ``TABLE`` is in its place, as where the name is not
   known. Such a table can only be left out (``tables.exclude``).
 - The frame is Markdown's: backticks, one more at each end than the longest run of them within. A command never ends
@@ -19,6 +20,8 @@ from __future__ import annotations
 
 import re
 import shlex
+
+from connectors.unseen import is_seen
 
 PLACE = "{}"
 """Where an argument belongs in a template."""
@@ -66,7 +69,7 @@ def argument(value: object) -> str:
     text = str(value)
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         return "TABLE"
-    if text.isprintable():
+    if is_seen(text):
         # An empty text in between keeps :func:`with_table` away from a name that looks like what it fills.
         return shlex.quote(text).replace(_UNNAMED, "CONFIG'' TABLE")
     return f"$'{''.join(map(_escaped, text))}'".replace(_UNNAMED, "CONFIG\\040TABLE")
@@ -80,6 +83,6 @@ def with_table(text: str, table: str) -> str:
 def _escaped(character: str) -> str:
     if character in _ESCAPED:
         return _ESCAPED[character]
-    if character.isprintable():
+    if is_seen(character):
         return character
     return "".join(f"\\{byte:03o}" for byte in character.encode())

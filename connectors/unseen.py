@@ -15,6 +15,8 @@ expression. A test compares them with the categories.
 
 from __future__ import annotations
 
+import re
+
 CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
 """Category Cc but for tab, line feed and carriage return, as the inner part of a character class."""
 
@@ -24,3 +26,10 @@ UNSEEN = (
     r"\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 """All others, in the same form."""
+
+_ANY = re.compile(f"[{CONTROLS}{UNSEEN}]")
+
+
+def is_seen(text: str) -> bool:
+    """Whether the text looks like what it is wherever it is shown: printable, and nothing in it that nobody sees."""
+    return text.isprintable() and _ANY.search(text) is None
