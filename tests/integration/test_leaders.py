@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+from pyspark.sql import SparkSession
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.leaders import Place, cut_off, leading
 from connectors.kafka.topics import Admin, describe_topics
-from tests.support.bridge import QUICK_JAVA
+from connectors.landing_zone.errors import OffsetGapError
+from streaming.checks import Verdict, check_all
+from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.cluster import Cluster
+from tests.support.records import Row, Table
 
 pytestmark = pytest.mark.kafka
 
@@ -28,7 +33,11 @@ class Shop:
         self.broker = broker
         self.config = KafkaConfig(broker.bootstrap_servers)
         self.admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
-        self.admin.create_topics([NewTopic(TOPIC, 2, 1)])[TOPIC].result(30)
+        self.create(TOPIC, 2)
+
+    def create(self, topic: str, partitions: int = 1) -> str:
+        self.admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(30)
+        return topic
 
     def send(self, count: int, partition: int = 0, **own: str) -> None:
         """Records, and behind them the marker of a transaction where one has an id."""
@@ -111,3 +120,38 @@ def test_leaders_that_lost_nothing_are_not_taken_for_such_whatever_became_of_the
 def test_an_epoch_that_the_cluster_has_not_come_to_is_of_another_log(shop: Shop) -> None:
     shop.send(3)
     assert cut_off(shop.config, {HERE: (3, 1_000)}) == {HERE: None}
+
+
+@pytest.mark.spark
+def test_the_job_stops_at_a_partition_that_lost_its_end_and_grew_past_it(shop: Shop, spark: SparkSession) -> None:
+    orders, lines = Table(TOPIC), Table(shop.create("lines"), "lines")
+    cluster = Cluster(shop.broker.bootstrap_servers)
+    rows: list[Row] = [{"id": key, "name": f"n{key}"} for key in range(7)]
+    cluster.send(*(orders.create(row, 1) for row in rows[:2]), lines.create(rows[0], 1))
+    size = shop.size()
+    cluster.send(orders.create(rows[2], 2))
+    made = Bridge(
+        shop.broker.folder / "bridge",
+        spark,
+        kafka__bootstrap_servers=shop.broker.bootstrap_servers,
+        kafka__topics=[orders.topic, lines.topic],
+    )
+    made.run()
+    before = made.rows()
+
+    shop.forget(size)
+    cluster = Cluster(shop.broker.bootstrap_servers)
+    cluster.send(*(orders.create(row, 3) for row in rows[3:]), lines.create(rows[1], 3))
+
+    with pytest.raises(OffsetGapError) as raised:
+        made.run()
+    assert "it is another log from offset 2 on, but offset 3 is the next one to land" in raised.value.message
+    assert (raised.value.facts["topic"], raised.value.facts["partition"]) == (orders.topic, 0)
+    assert (made.rows(), len(made.rows("public.lines"))) == (before, 1)
+    checks = list(check_all(made.write_settings()))
+    assert [check.subject for check in checks if check.verdict is Verdict.PROBLEM] == [
+        f"ledger offsets of {orders.topic}"
+    ]
+
+    made.run(kafka__topics=[lines.topic])
+    assert (made.rows(), made.rows("public.lines")) == (before, rows[:2])
