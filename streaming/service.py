@@ -16,6 +16,7 @@ from connectors.errors import BridgeError
 from connectors.kafka.dead_letters import ensure_topic
 from connectors.kafka.first_records import first_timestamps
 from connectors.kafka.jars import JarSet, resolve_jars
+from connectors.kafka.leaders import cut_off, leading
 from connectors.kafka.newest_records import newest_timestamps
 from connectors.kafka.time_offsets import offsets_at
 from connectors.kafka.topics import Admin, TopicDescription, topic_ids
@@ -28,6 +29,7 @@ from connectors.source_database.kafka_connect import ConnectApi
 from streaming.driver.beginning import Beginning, begin
 from streaming.driver.checkpoint import Checkpoint
 from streaming.driver.lag_group import LagGroup
+from streaming.driver.leaders import Leaders
 from streaming.driver.query import Job, Retries, StopSignal, run
 from streaming.driver.rest import Rest
 from streaming.driver.session import spark_session
@@ -142,6 +144,7 @@ def _run(
         chores=chores_for(settings, options, admin, session, retries, listener, once=once),
         describe=describe,
         topic_ids=lambda names: topic_ids(admin, names),
+        leaders=Leaders(partial(leading, admin), partial(cut_off, kafka_config(settings))),
         subscribed=is_subscribed(settings),
         names=settings.kafka.topics,
         listener=listener,

@@ -7,11 +7,11 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition, Uuid
-from confluent_kafka.admin import ConfigResource, OffsetSpec, ResourceType
+from confluent_kafka.admin import ConfigResource, ListOffsetsResultInfo, OffsetSpec, ResourceType
 
 from connectors.errors import BridgeError
 from connectors.kafka.clients import NO_LEADER, Connection
@@ -41,6 +41,10 @@ class TopicDescription:
         cleanup_policy: ``delete``, ``compact``, or both with a comma.
         max_message_bytes: of one batch of records, as the broker limits it.
         retention_bytes: of each partition; -1 for no limit.
+        min_insync_replicas: as many hold a record before ``acks=all`` acknowledges it; unclean_leader_election: whether
+            a replica may lead that does not hold them all; ``None``, both, where the user may not see settings.
+        replicas: of the partition that has the fewest; 0 where it is not known.
+        epochs: the leader epoch of each partition, as its leader said it with the end; where the cluster has any.
     """
 
     id: str
@@ -49,6 +53,24 @@ class TopicDescription:
     cleanup_policy: str | None = None
     max_message_bytes: int | None = None
     retention_bytes: int | None = None
+    min_insync_replicas: int | None = None
+    unclean_leader_election: bool | None = None
+    replicas: int = 0
+    epochs: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Described:
+    id: str
+    partitions: list[int]
+    replicas: int
+
+
+@dataclass(frozen=True)
+class _Ends:
+    earliest: int
+    latest: int
+    epoch: int | None
 
 
 class Admin:
@@ -116,14 +138,18 @@ def describe_topics(
     settings = _settings(admin, list(described))
     return {
         name: TopicDescription(
-            id=topic_id,
-            partitions={partition: ends[name, partition] for partition in sorted(partitions)},
+            id=topic.id,
+            partitions={one: (ends[name, one].earliest, ends[name, one].latest) for one in sorted(topic.partitions)},
             retention_ms=_number(settings[name].get("retention.ms")),
             cleanup_policy=settings[name].get("cleanup.policy"),
             max_message_bytes=_number(settings[name].get("max.message.bytes")),
             retention_bytes=_number(settings[name].get("retention.bytes")),
+            min_insync_replicas=_number(settings[name].get("min.insync.replicas")),
+            unclean_leader_election=_truth(settings[name].get("unclean.leader.election.enable")),
+            replicas=topic.replicas,
+            epochs={one: epoch for one in sorted(topic.partitions) if (epoch := ends[name, one].epoch) is not None},
         )
-        for name, (topic_id, partitions) in sorted(described.items())
+        for name, topic in sorted(described.items())
     }
 
 
@@ -148,7 +174,7 @@ def topic_ids(admin: Admin, names: Sequence[str]) -> dict[str, str]:
     Raises:
         BrokerUnavailableError, KafkaAccessError: as :func:`describe_topics`.
     """
-    return {name: topic_id for name, (topic_id, _) in _described(admin, list(names)).items()} if names else {}
+    return {name: topic.id for name, topic in _described(admin, list(names)).items()} if names else {}
 
 
 def _require(wanted: Iterable[str], present: Sequence[str], admin: Admin, setting: str) -> None:
@@ -165,9 +191,9 @@ def _require(wanted: Iterable[str], present: Sequence[str], admin: Admin, settin
     )
 
 
-def _described(admin: Admin, names: list[str]) -> dict[str, tuple[str, list[int]]]:
+def _described(admin: Admin, names: list[str]) -> dict[str, _Described]:
     futures = admin.client.describe_topics(TopicCollection(names), request_timeout=admin.timeout)
-    found: dict[str, tuple[str, list[int]]] = {}
+    found: dict[str, _Described] = {}
     for name, future in futures.items():
         try:
             topic = future.result(timeout=admin.timeout + 5)
@@ -178,7 +204,11 @@ def _described(admin: Admin, names: list[str]) -> dict[str, tuple[str, list[int]
         except TimeoutError as problem:
             raise admin.failure(problem, "describing a topic", topic=name) from problem
         if not topic.is_internal:
-            found[name] = (_topic_id(topic.topic_id), [partition.id for partition in topic.partitions])
+            found[name] = _Described(
+                _topic_id(topic.topic_id),
+                [partition.id for partition in topic.partitions],
+                min((len(partition.replicas) for partition in topic.partitions), default=0),
+            )
     return found
 
 
@@ -187,19 +217,17 @@ def _topic_id(given: Uuid) -> str:
     return str(given).translate(_URL_ALPHABET)
 
 
-def _described_with_ends(
-    admin: Admin, names: list[str]
-) -> tuple[dict[str, tuple[str, list[int]]], dict[tuple[str, int], tuple[int, int]]]:
+def _described_with_ends(admin: Admin, names: list[str]) -> tuple[dict[str, _Described], dict[tuple[str, int], _Ends]]:
     deadline = time.monotonic() + admin.timeout
-    described: dict[str, tuple[str, list[int]]] = {}
-    ends: dict[tuple[str, int], tuple[int, int]] = {}
+    described: dict[str, _Described] = {}
+    ends: dict[tuple[str, int], _Ends] = {}
     while names:
         found = _described(admin, names)
         described |= found
-        ends |= _ends(admin, [(name, partition) for name, (_, partitions) in found.items() for partition in partitions])
+        ends |= _ends(admin, [(name, partition) for name, topic in found.items() for partition in topic.partitions])
         # Deleted between the two requests, which the next description leaves out; not known to each broker yet; or
         # about to have another leader.
-        names = [name for name, (_, partitions) in found.items() if any((name, one) not in ends for one in partitions)]
+        names = [name for name, topic in found.items() if any((name, one) not in ends for one in topic.partitions)]
         for name in names:
             del described[name]
         if names and time.monotonic() >= deadline:
@@ -213,29 +241,43 @@ def _described_with_ends(
     return described, ends
 
 
-def _ends(admin: Admin, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
-    """Earliest offset and committed end of each partition that has a leader which can say so now."""
-
-    def ask(spec: OffsetSpec, doing: str) -> dict[tuple[str, int], int]:
-        futures = admin.client.list_offsets(
-            {TopicPartition(topic, partition): spec for topic, partition in partitions},
-            isolation_level=IsolationLevel.READ_COMMITTED,
-            request_timeout=admin.timeout,
-        )
-        found: dict[tuple[str, int], int] = {}
-        for asked, future in futures.items():
-            try:
-                found[asked.topic, asked.partition] = future.result(timeout=admin.timeout + 5).offset
-            except (KafkaException, TimeoutError) as problem:
-                if not (isinstance(problem, KafkaException) and problem.args[0].code() in _UNANSWERED):
-                    raise admin.failure(problem, doing, topic=asked.topic, partition=asked.partition) from problem
-        return found
-
+def _ends(admin: Admin, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], _Ends]:
+    """Earliest offset, committed end and leader epoch of each partition that has a leader which can say so now."""
     if not partitions:
         return {}
-    earliest = ask(OffsetSpec.earliest(), "asking for the earliest offset")
-    latest = ask(OffsetSpec.latest(), "asking for the committed end")
-    return {one: (earliest[one], latest[one]) for one in partitions if one in earliest and one in latest}
+    committed = IsolationLevel.READ_COMMITTED
+    earliest = listed_offsets(admin, partitions, OffsetSpec.earliest(), committed, "asking for the earliest offset")
+    latest = listed_offsets(admin, partitions, OffsetSpec.latest(), committed, "asking for the committed end")
+    return {
+        one: _Ends(earliest[one].offset, latest[one].offset, epoch_of(latest[one]))
+        for one in partitions
+        if one in earliest and one in latest
+    }
+
+
+def listed_offsets(
+    admin: Admin, partitions: Iterable[tuple[str, int]], spec: OffsetSpec, isolation: IsolationLevel, doing: str
+) -> dict[tuple[str, int], ListOffsetsResultInfo]:
+    """An offset of each partition that has a leader which can say so now; raises as :func:`describe_topics`."""
+    futures = admin.client.list_offsets(
+        {TopicPartition(topic, partition): spec for topic, partition in partitions},
+        isolation_level=isolation,
+        request_timeout=admin.timeout,
+    )
+    found: dict[tuple[str, int], ListOffsetsResultInfo] = {}
+    for asked, future in futures.items():
+        try:
+            found[asked.topic, asked.partition] = future.result(timeout=admin.timeout + 5)
+        except (KafkaException, TimeoutError) as problem:
+            if not (isinstance(problem, KafkaException) and problem.args[0].code() in _UNANSWERED):
+                raise admin.failure(problem, doing, topic=asked.topic, partition=asked.partition) from problem
+    return found
+
+
+def epoch_of(listed: ListOffsetsResultInfo) -> int | None:
+    """The leader's epoch, with which it says where the log ends; None of a cluster that has none."""
+    epoch: int | None = listed.leader_epoch
+    return epoch if epoch is not None and epoch >= 0 else None
 
 
 def _settings(admin: Admin, names: list[str]) -> dict[str, dict[str, str]]:
@@ -258,3 +300,7 @@ def _settings(admin: Admin, names: list[str]) -> dict[str, dict[str, str]]:
 
 def _number(text: str | None) -> int | None:
     return int(text) if text is not None else None
+
+
+def _truth(text: str | None) -> bool | None:
+    return text == "true" if text is not None else None

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from connectors.errors import BridgeError
+from connectors.kafka.leaders import cut_off
 from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState
 from streaming.checks.check import Check, failed, ok, problem
 from streaming.checks.fabric import check_fabric
@@ -57,7 +58,9 @@ def check_all(config: Path) -> Iterator[Check]:
         yield from check_source(settings, job, present, NOTHING_LANDED)
         return
     state, waiting = found
-    yield from check_ledger(state, present, goes_on, waiting)
+    yield from check_ledger(
+        state, present, goes_on, waiting, lambda seen: cut_off(kafka_config(settings), seen, timeout=SECONDS)
+    )
     yield from check_source(settings, job, present, state)
     if present:
         yield from check_records(kafka_config(settings), present, job, state)

@@ -53,6 +53,7 @@ def check_topics_of(settings: BridgeSettings) -> Generator[Check, None, dict[str
         )
     for name, topic in present.items():
         yield check_topic(name, topic, settings.kafka.longest_outage)
+        yield from check_replicas(name, topic)
     if letters is not None:
         yield from check_letters_kept(settings.dead_letter_topic, letters, present)
     return present
@@ -105,6 +106,26 @@ def check_topic(name: str, topic: TopicDescription, outage: timedelta) -> Check:
         )
     keeps = "for ever" if topic.retention_ms < 0 else f"for {seconds_text(topic.retention_ms / 1000)}"
     return ok(subject, f"{detail}; keeps records {keeps}")
+
+
+def check_replicas(name: str, topic: TopicDescription) -> Iterator[Check]:
+    """What lets a topic lose records that it has acknowledged; nothing where none is known to."""
+    subject = f"replicas of {name}"
+    if topic.unclean_leader_election:
+        yield warning(
+            subject,
+            "unclean.leader.election.enable is true: a replica may lead that lacks records which have landed",
+            "set it to false for the topic: the job stops where such a leader is noticed, and its tables need a new "
+            "beginning",
+        )
+    if topic.replicas > 1 and topic.min_insync_replicas == 1:
+        yield warning(
+            subject,
+            f"min.insync.replicas is 1 of {topic.replicas}: a record counts as written that one broker alone holds, "
+            "and is lost with it",
+            "set min.insync.replicas to 2, and let the connector's producer wait for it (acks=all, which is Kafka "
+            "Connect's default)",
+        )
 
 
 def check_letters_kept(

@@ -11,6 +11,7 @@ from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState, TableStatus
 from streaming.checks.check import Check, failed, ok, warning
 from streaming.driver.checkpoint import Offsets, agrees
+from streaming.driver.leaders import CutOff, require_landed_log
 from streaming.driver.startup import check_topics, offsets_to_land
 from streaming.wording import count_text
 
@@ -20,12 +21,14 @@ def check_ledger(
     present: Mapping[str, TopicDescription] | None,
     goes_on: Offsets | None,
     unpublished: frozenset[str] = frozenset(),
+    cut_off: CutOff = lambda seen: {},
 ) -> Iterator[Check]:
     """What the ledger says, compared with Kafka's topics and Spark's checkpoint.
 
     Args:
         present: the subscribed topics, as they were behind the ledger's state; None when they are not known.
         goes_on: where Spark's checkpoint goes on, as it was before that state; None where there is none to go on from.
+        cut_off: which partitions have lost what had landed, see :mod:`streaming.driver.leaders`.
         unpublished: tables with a file that is bound and not in its folder yet.
     """
     if state.version == 0:
@@ -53,11 +56,11 @@ def check_ledger(
             detail = f"parked ({parked.reason}) at {where}: {parked.message}"
             yield warning(f"table {name}", detail, parked.remedy)
     if present is not None:
-        yield from _check_offsets(state, present)
+        yield from _check_offsets(state, present, cut_off)
         yield from _check_checkpoint(state, present, goes_on)
 
 
-def _check_offsets(state: LedgerState, present: Mapping[str, TopicDescription]) -> Iterator[Check]:
+def _check_offsets(state: LedgerState, present: Mapping[str, TopicDescription], cut_off: CutOff) -> Iterator[Check]:
     wrong = False
     for topic, recorded in sorted(state.topics.items()):
         if topic not in present:
@@ -70,7 +73,9 @@ def _check_offsets(state: LedgerState, present: Mapping[str, TopicDescription]) 
             )
             continue
         try:
-            check_topics(replace(state, topics={topic: recorded}), present)
+            alone = replace(state, topics={topic: recorded})
+            check_topics(alone, present)
+            require_landed_log(alone, present, cut_off)
         except BridgeError as error:
             wrong = True
             yield failed(f"ledger offsets of {topic}", error)

@@ -25,6 +25,7 @@ from connectors.landing_zone.ledger.state import Dropped, LandedFile, LedgerStat
 from streaming.driver.assemble import assemble, doubtful_tables
 from streaming.driver.checkpoint import Planned
 from streaming.driver.dropping import drops_in, record_drops
+from streaming.driver.leaders import Leaders, with_epochs
 from streaming.driver.planning import is_new, plan_batch, planned_topics, require_still_the_same
 from streaming.driver.publishing import ZonePublisher
 from streaming.driver.renamed_columns import record_renamed_columns
@@ -72,6 +73,7 @@ class BatchReport:
 def run_batch(
     planned: Planned,
     topic_ids: Callable[[], Mapping[str, str]],
+    leaders: Leaders,
     job: JobOptions,
     ledger: Ledger,
     publisher: ZonePublisher,
@@ -82,6 +84,7 @@ def run_batch(
     Args:
         planned: Spark's range for the batch; replayed, re-planned or differently cut ranges are harmless.
         topic_ids: Kafka's id of every topic in the range, asked for before anything is read and after all is.
+        leaders: Kafka's leaders of the partitions, asked before anything is read.
 
     Raises:
         BridgeError: see the steps; after any error the same range can be run again.
@@ -94,6 +97,8 @@ def run_batch(
         topics = planned_topics(planned, ledger.state, topic_ids())
     if not is_new(topics, ledger.state):
         return BatchReport(version=None)
+    with stages.measured(Stage.PLAN):
+        topics = with_epochs(topics, ledger.state, leaders)
 
     before = ledger.state
     draft, results = land_range(job, before, topics, decode_and_land, stages=stages)

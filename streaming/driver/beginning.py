@@ -59,7 +59,9 @@ def begin(ledger: Ledger, present: Mapping[str, TopicDescription], beginning: Be
             _commit(
                 ledger,
                 {
-                    topic: PlannedTopic(found.id, _empty(offsets_at(topic, found, beginning.timestamp_ms)))
+                    topic: PlannedTopic(
+                        found.id, _empty(offsets_at(topic, found, beginning.timestamp_ms)), found.epochs
+                    )
                     for topic, found in unknown.items()
                 },
             )
@@ -112,4 +114,4 @@ def asked_topic(topic: str, offsets: Mapping[int, int], present: Mapping[str, To
                 offset=offset,
             )
     starts = {partition: offsets.get(partition, earliest) for partition, (earliest, _) in found.partitions.items()}
-    return PlannedTopic(found.id, _empty(starts))
+    return PlannedTopic(found.id, _empty(starts), found.epochs)

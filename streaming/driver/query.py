@@ -20,6 +20,7 @@ from connectors.landing_zone.ledger.state import LedgerState
 from streaming.driver.action import spark_action
 from streaming.driver.batch import BatchReport, DecodeAndLand, run_batch
 from streaming.driver.checkpoint import Checkpoint
+from streaming.driver.leaders import Leaders
 from streaming.driver.opening import claim_and_compare
 from streaming.driver.rest import Rest
 from streaming.driver.spark_errors import java_gone, java_has_ended, query_failed, spark_errors
@@ -79,6 +80,7 @@ class Job:
         on_commit: told what the ledger knows at a start and after each batch; must not raise.
         prepare: makes in Kafka what is missing there; called once per start, before all else.
         describe: the subscribed topics as the broker knows them now; topic_ids only the ids of the topics named.
+        leaders: who leads partitions, and whether a later leader has cut off what had landed.
         subscribed: whether the settings have a topic of this name read; names: those that they name one by one.
         open: claims the landing zone; called once per start. chores: those of the driver that has claimed it.
         source_options: options of Spark's Kafka source, which plans offsets, but for ``startingOffsets``.
@@ -99,6 +101,7 @@ class Job:
     chores: Callable[[OpenZone], Chores]
     describe: Callable[[], Mapping[str, TopicDescription]]
     topic_ids: Callable[[Sequence[str]], Mapping[str, str]]
+    leaders: Leaders
     subscribed: Callable[[str], bool]
     names: Sequence[str]
     listener: Listener
@@ -150,7 +153,9 @@ class _Landed:
 def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) -> None:
     job.listener.on_work(Work.START)
     job.prepare()
-    opened, present = claim_and_compare(job.describe, job.open, subscribed=job.subscribed, names=job.names)
+    opened, present = claim_and_compare(
+        job.describe, job.open, job.leaders.cut_off, subscribed=job.subscribed, names=job.names
+    )
     settle_checkpoint(job.checkpoint, opened.ledger.state, present, drain=job.interval is None)
     job.begin(opened.ledger, present)
     job.on_commit(opened.ledger.state)
@@ -318,6 +323,7 @@ class _Batches:
         return run_batch(
             planned,
             lambda: self._job.topic_ids(topics),
+            self._job.leaders,
             self._job.options,
             self._opened.ledger,
             self._opened.publisher,

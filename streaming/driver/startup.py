@@ -243,7 +243,9 @@ def begin_at_ends(ledger: Ledger, present: Mapping[str, TopicDescription]) -> No
         Draft(
             planned={
                 topic: PlannedTopic(
-                    found.id, {partition: (end, end) for partition, (_, end) in sorted(found.partitions.items())}
+                    found.id,
+                    {partition: (end, end) for partition, (_, end) in sorted(found.partitions.items())},
+                    found.epochs,
                 )
                 for topic, found in sorted(present.items())
             }

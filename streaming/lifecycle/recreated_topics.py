@@ -54,7 +54,8 @@ def park_recreated(ledger: Ledger, present: Mapping[str, TopicDescription]) -> N
     for topic, name in _recreated(state, present):
         found = present[topic]
         firsts = {partition: first for partition, (first, _) in sorted(found.partitions.items())}
-        recreated[topic] = PlannedTopic(found.id, {partition: (first, first) for partition, first in firsts.items()})
+        begins = {partition: (first, first) for partition, first in firsts.items()}
+        recreated[topic] = PlannedTopic(found.id, begins, found.epochs)
         tables[name] = _parked(name, tables.get(name, state.tables[name]), state, topic, firsts)
     if recreated:
         with about_work(lambda: ledger.state.version):

@@ -43,7 +43,8 @@ def park_behind_retention(ledger: Ledger, present: Mapping[str, TopicDescription
     tables: dict[str, TableState] = {}
     stopped: dict[str, str] = {}
     for topic, name, lost in _losses(state, present):
-        planned[topic] = PlannedTopic(state.topics[topic].id, lost)
+        epochs = {one: epoch for one, epoch in present[topic].epochs.items() if one in lost}
+        planned[topic] = PlannedTopic(state.topics[topic].id, lost, epochs)
         table = tables.get(name, state.tables[name])
         if table.parked is None:
             parked = _parked(name, table, state, topic, lost)

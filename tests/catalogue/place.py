@@ -140,7 +140,9 @@ class Driver:
 
     def __init__(self, place: Place) -> None:
         self._place = place
-        self.opened, _ = claim_and_compare(lambda: self._describe(sorted(place.log.partitions)), self._open)
+        self.opened, _ = claim_and_compare(
+            lambda: self._describe(sorted(place.log.partitions)), self._open, place.log.leaders.cut_off
+        )
         self.ledger = self.opened.ledger
         self._worker = Worker(place.job, Decoder(place.job.decode, place.schemas), place.zone, place.letters)
 
@@ -156,7 +158,7 @@ class Driver:
             return {topic: log.topic_id(topic) for topic in planned.end if topic in log.partitions}
 
         action = around(local_action(self._place.log, self._worker, arrow_rows=100))
-        return run_batch(planned, ids, self._place.job, self.ledger, self.opened.publisher, action)
+        return run_batch(planned, ids, log.leaders, self._place.job, self.ledger, self.opened.publisher, action)
 
     @property
     def resume(self) -> Resume:

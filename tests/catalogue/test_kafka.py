@@ -19,6 +19,7 @@ from streaming.driver.batch import DecodeAndLand
 from streaming.driver.planning import TopicGoneError
 from streaming.plan import BatchPlan
 from streaming.task.results import Results
+from streaming.task.worker import RecordsMissingError
 from tests.catalogue.place import LINES, ORDERS, OTHER, TABLE, Place, row
 from tests.support.records import COLUMNS
 from tests.support.shop import registering
@@ -38,6 +39,91 @@ def test_offsets_that_were_rewound_stop_the_job_before_an_old_record_is_taken_fo
         place.start()
     assert raised.value.facts == {"topic": ORDERS.topic, "partition": 0, "offset": 2}
     assert place.files() == before
+
+
+def grow_again(place: Place) -> None:
+    """Another replica leads, without the last record that has landed, and gives its offset to another one."""
+    place.log.forget(ORDERS.topic, 1)
+    place.send(ORDERS.create(row(77), 10), ORDERS.create(row(78), 11))
+
+
+def test_a_partition_that_was_rewound_and_grew_again_stops_the_next_start(place: Place) -> None:
+    before = place.files()
+    grow_again(place)
+    with pytest.raises(OffsetGapError) as raised:
+        place.start()
+    assert raised.value.message == (
+        "records that have landed are gone from the partition, and others have their offsets: it is another log "
+        "from offset 1 on, but offset 2 is the next one to land"
+    )
+    assert raised.value.facts == {
+        "topic": ORDERS.topic,
+        "partition": 0,
+        "offset": 2,
+        "first": 1,
+        "epoch": 0,
+        "found_epoch": 1,
+    }
+    assert raised.value.remedy.startswith("the topic has lost records, as in an unclean leader election, ")
+    assert place.files() == before
+
+
+def test_a_partition_that_was_rewound_and_grew_again_stops_a_running_jobs_next_batch(place: Place) -> None:
+    driver, before = place.start(), place.files()
+    grow_again(place)
+    with pytest.raises(OffsetGapError, match="from offset 1 on"):
+        driver.land()
+    assert place.files() == before
+
+
+def test_a_partition_that_is_rewound_while_a_batch_reads_it_stops_the_batch_that_follows(place: Place) -> None:
+    driver = place.start()
+    place.send(ORDERS.create(row(3), 9))
+
+    def around(action: DecodeAndLand) -> DecodeAndLand:
+        def read(plan: BatchPlan) -> Results:
+            place.log.forget(ORDERS.topic, 1)
+            place.send(*(ORDERS.create(row(key), key) for key in (77, 78, 79)))
+            return action(plan)
+
+        return read
+
+    driver.land(around=around)
+    place.send(ORDERS.create(row(80), 80))
+    with pytest.raises(OffsetGapError, match="another log from offset 1 on, but offset 3 is"):
+        driver.land()
+    with pytest.raises(OffsetGapError, match="another log from offset 1 on, but offset 3 is"):
+        place.start()
+
+
+def test_a_partition_that_ends_below_what_a_batch_was_planned_of_lets_the_job_start_again(place: Place) -> None:
+    driver = place.start()
+    place.send(ORDERS.create(row(3), 9))
+    until = place.log.ends()
+    place.log.forget(ORDERS.topic, 2)
+    with pytest.raises(RecordsMissingError, match="planned up to offset 3, but the partition ends at 2"):
+        driver.land(until=until)
+    place.land(ORDERS.create(row(4), 10))
+    assert place.rows() == [row(1), row(2), row(4)]
+
+
+def test_a_partition_that_was_rewound_is_told_although_its_beginning_is_gone_by_then(place: Place) -> None:
+    grow_again(place)
+    place.log.earliest[ORDERS.topic, 0] = 2
+    with pytest.raises(OffsetGapError, match="from offset 1 on"):
+        place.start()
+
+
+def test_other_leaders_that_have_every_record_stop_nothing(place: Place) -> None:
+    driver = place.start()
+    for key in range(3, 6):
+        place.log.lead_anew(ORDERS.topic)
+        place.send(ORDERS.create(row(key), key))
+        driver.land()
+        place.log.lead_anew(LINES.topic)
+    place.land(LINES.create(row(2), 7))
+    assert (len(place.rows()), len(place.rows(OTHER))) == (5, 2)
+    assert place.ledger.topics[LINES.topic].epochs == {0: 3}
 
 
 class TestTopicMadeAgain:

@@ -80,7 +80,8 @@ def carry(start: Start, shop: ShopLog, board: StepBoard) -> None:
     while (number := batches.next()) is not None:
         planned = checkpoint.planned(number)
         action = local_action(shop.log, worker, tasks=start.tasks, arrow_rows=start.arrow_rows)
-        run_batch(planned, lambda: ids, job, held.ledger, held.publisher, _noting(action, board))
+        leaders = shop.log.leaders
+        run_batch(planned, lambda: ids, leaders, job, held.ledger, held.publisher, _noting(action, board))
         board.enter(Step.END)
         held.prune()
         batches.committed(number)

@@ -60,8 +60,13 @@ def test_a_topic_is_described_with_its_identity_ends_and_limits(
             retention_bytes=7_000,
             cleanup_policy="compact",
             max_message_bytes=5_000,
+            min_insync_replicas=1,
+            unclean_leader_election=False,
+            replicas=1,
+            epochs=found[topic].epochs,
         )
     }
+    assert list(found[topic].epochs) == [0, 1]
 
 
 def test_a_topic_created_again_has_another_id(admin: Admin, new_topic: TopicMaker) -> None:

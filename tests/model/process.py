@@ -14,12 +14,14 @@ from unittest.mock import patch
 
 import msgspec
 
+from connectors.kafka.leaders import Leading
 from connectors.landing_zone.ledger import apply, history, log, version_file
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.storage.protocol import Entry
 from streaming.driver import startup
 from streaming.driver.batch import run_batch
 from streaming.driver.checkpoint import Planned
+from streaming.driver.leaders import Leaders
 from streaming.driver.startup import open_zone
 from streaming.zones.rebuilding_ledger import make_ledger_again
 from tests.model.shop import EVENTS, JOB, TOPIC, TOPIC_IDS, Cut, land
@@ -28,6 +30,9 @@ from tests.model.world import Call
 NOW_MS = 1_700_000_000_000
 KEPT_AT_LEAST = 2
 SNAPSHOT_EVERY = 2
+
+_NO_EPOCHS = Leaders(lambda places: {place: Leading(len(EVENTS), None) for place in places}, lambda seen: {})
+"""A Kafka of which nobody takes the lead."""
 
 _driver = threading.local()
 """Whose code a thread runs: its ledger's id is named for it."""
@@ -99,7 +104,15 @@ def drive(name: str, cut: Cut, send: Send, at_rest: Callable[[object], None]) ->
     while (begin := _offset(opened.ledger)) < len(EVENTS):
         end = next(end for end in cut if end > begin)
         planned = Planned({TOPIC: {0: max((0, *(each for each in cut if each <= begin)))}}, {TOPIC: {0: end}})
-        run_batch(planned, lambda: TOPIC_IDS, JOB, opened.ledger, opened.publisher, lambda plan: land(zone, plan, name))
+        run_batch(
+            planned,
+            lambda: TOPIC_IDS,
+            _NO_EPOCHS,
+            JOB,
+            opened.ledger,
+            opened.publisher,
+            lambda plan: land(zone, plan, name),
+        )
         opened.prune()
         at_rest(_memory(opened.ledger))
 

@@ -30,6 +30,7 @@ from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.requests import Action, new_request
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.driver.batch import DecodeAndLand
+from streaming.driver.leaders import require_landed_log
 from streaming.driver.publishing import ZonePublisher
 from streaming.driver.startup import check_topics
 from streaming.lifecycle.catching_up import ranges_to_land, require_records
@@ -187,8 +188,15 @@ def test_invalid_draft_that_comes_again(world: World, monkeypatch: pytest.Monkey
     require_health(world)
 
 
-def test_offset_gap_of_a_rewound_topic(world: World, tmp_path: Path) -> None:
-    """An unclean leader has forgotten what was acknowledged."""
+@pytest.mark.parametrize(
+    ("grown", "said"),
+    [
+        (0, "the partition ends at offset 4, but offset 5 is the next one"),
+        (3, "it is another log from offset 4 on, but offset 5 is the next one"),
+    ],
+)
+def test_offset_gap_of_a_rewound_topic(world: World, tmp_path: Path, grown: int, said: str) -> None:
+    """An unclean leader has forgotten what was acknowledged, and may have taken in as much again."""
 
     def start() -> None:
         started(world)
@@ -197,10 +205,12 @@ def test_offset_gap_of_a_rewound_topic(world: World, tmp_path: Path) -> None:
         park_behind_retention(driver.ledger, present)
         park_recreated(driver.ledger, present)
         check_topics(driver.ledger.state, present)
+        require_landed_log(driver.ledger.state, present, world.log.leaders.cut_off)
 
     files = world.files()
-    del world.log.partitions[ORDERS.topic][0][4:]
-    with pytest.raises(OffsetGapError, match="the partition ends at offset 4, but offset 5 is the next one") as raised:
+    world.log.forget(ORDERS.topic, 4)
+    world.send(*(ORDERS.update(row(1, str(number)), 41 + number) for number in range(grown)))
+    with pytest.raises(OffsetGapError, match=said) as raised:
         start()
     assert "leave the topic out (kafka.topics, or a kafka.pattern that does not match it)" in raised.value.remedy
     world.log.left_out.add(ORDERS.topic)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import RawRecords
 from connectors.debezium.wire import SchemaLookup
 from connectors.kafka.dead_letters import DeadLetterProducer
+from connectors.kafka.leaders import Leading, Place
 from connectors.kafka.reading.ranges import PartitionRange
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.log import Ledger
@@ -24,6 +25,7 @@ from streaming.demo.workload import Record
 from streaming.driver.action import share_out, with_run_files
 from streaming.driver.batch import BatchReport, DecodeAndLand, run_batch
 from streaming.driver.checkpoint import Offsets, Planned
+from streaming.driver.leaders import Leaders
 from streaming.driver.publishing import ZonePublisher
 from streaming.driver.startup import OpenZone
 from streaming.lifecycle.outside import Outside, Ranges
@@ -43,6 +45,7 @@ class Log:
     Attributes:
         earliest: by topic and partition, what retention has left; ids: of topics that were made anew.
         left_out: topics that the settings do not name.
+        led: by topic and partition, the leader epochs and the offset at which each began; one epoch, 0, by default.
         sent_ms: Kafka's timestamps of the records, by topic, partition and offset, where it is another than
             :data:`~tests.support.records.SENT_MS`; milliseconds since 1970.
     """
@@ -53,6 +56,7 @@ class Log:
     ids: dict[str, str] = field(default_factory=dict)
     left_out: set[str] = field(default_factory=set)
     sent_ms: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    led: dict[Place, list[tuple[int, int]]] = field(default_factory=dict)
 
     def subscribed(self, topic: str) -> bool:
         """Whether the settings have the bridge read it."""
@@ -74,6 +78,7 @@ class Log:
                     number: (self.earliest.get((topic, number), 0), len(records))
                     for number, records in self.partitions[topic].items()
                 },
+                epochs={number: self._led((topic, number))[-1][0] for number in self.partitions[topic]},
             )
             for topic in topics
             if topic in self.partitions
@@ -81,6 +86,41 @@ class Log:
 
     def append(self, record: Record) -> None:
         self.partitions.setdefault(record.topic, {}).setdefault(record.partition, []).append(record)
+
+    def lead_anew(self, topic: str, partition: int = 0) -> None:
+        """Another replica leads, which has all records."""
+        self.forget(topic, len(self.partitions[topic][partition]), partition)
+
+    def forget(self, topic: str, offset: int, partition: int = 0) -> None:
+        """Another replica leads, which has the records below an offset only."""
+        del self.partitions[topic][partition][offset:]
+        led = self._led((topic, partition))
+        kept = [(epoch, start) for epoch, start in led if start < offset]
+        self.led[topic, partition] = [*kept, (led[-1][0] + 1, offset)]
+
+    @property
+    def leaders(self) -> Leaders:
+        return Leaders(self._now, self._cut_off)
+
+    def _now(self, places: Collection[Place]) -> dict[Place, Leading]:
+        return {
+            (topic, partition): Leading(len(self.partitions[topic][partition]), self._led((topic, partition))[-1][0])
+            for topic, partition in places
+        }
+
+    def _cut_off(self, seen: Mapping[Place, tuple[int, int]]) -> dict[Place, int | None]:
+        found = {place: self._end_of(place, epoch) for place, (_, epoch) in seen.items()}
+        return {place: end for place, end in found.items() if end is None or end < seen[place][0]}
+
+    def _end_of(self, place: Place, epoch: int) -> int | None:
+        """Where an epoch, or the last one before it that the log knows, ends; as a broker says it."""
+        later = [start for other, start in self._led(place) if other > epoch]
+        if later:
+            return later[0]
+        return len(self.partitions[place[0]][place[1]]) if epoch == self._led(place)[-1][0] else None
+
+    def _led(self, place: Place) -> list[tuple[int, int]]:
+        return self.led.get(place, [(0, 0)])
 
     def ends(self) -> Offsets:
         return {
@@ -127,7 +167,8 @@ class PlainJob:
         """One micro-batch over this range."""
         planned = Planned(start, end)
         ids = {topic: self.log.topic_id(topic) for topic in end}
-        return run_batch(planned, lambda: ids, self.job, self.ledger, self._publisher, self._action())
+        leaders = self.log.leaders
+        return run_batch(planned, lambda: ids, leaders, self.job, self.ledger, self._publisher, self._action())
 
     def receive(self, *records: Record) -> BatchReport:
         """The records arrive, and land as one micro-batch."""

@@ -172,9 +172,12 @@ def _offsets_after(state: LedgerState, planned: Mapping[str, PlannedTopic]) -> d
     after = {}
     for topic, plan in planned.items():
         before = state.topics.get(topic)
-        known = before.partitions if before is not None and before.id == plan.id else {}
-        ends = {partition: end for partition, (_, end) in plan.partitions.items()}
-        after[topic] = TopicOffsets(id=plan.id, partitions={**known, **ends})
+        if before is None or before.id != plan.id:
+            before = TopicOffsets(plan.id, {})
+        partitions = {**before.partitions, **{partition: end for partition, (_, end) in plan.partitions.items()}}
+        # An epoch says nothing of an offset behind the one that it was seen with.
+        kept = {one: epoch for one, epoch in before.epochs.items() if partitions[one] == before.partitions[one]}
+        after[topic] = TopicOffsets(plan.id, partitions, {**kept, **plan.epochs})
     return after
 
 

@@ -80,10 +80,13 @@ class TopicOffsets(msgspec.Struct, frozen=True):
     Attributes:
         id: Kafka's topic id (a UUID); another one means that the topic was deleted and made again.
         partitions: next offset to land per partition.
+        epochs: per partition, the leader epoch in which Kafka's log reached up to that offset, where it is known: in a
+            log that a later leader has not cut off below, that epoch, or the last one before it, ends no earlier.
     """
 
     id: str
     partitions: dict[int, int]
+    epochs: dict[int, int] = {}
 
     def next_offset(self, partition: int) -> int:
         """The next offset to land; a partition that was added to the topic since it is known begins at 0."""
@@ -91,10 +94,15 @@ class TopicOffsets(msgspec.Struct, frozen=True):
 
 
 class PlannedTopic(msgspec.Struct, frozen=True):
-    """A batch's offset range per partition: ``[start, end)``."""
+    """A batch's offset range per partition: ``[start, end)``.
+
+    Attributes:
+        epochs: as of :class:`TopicOffsets`, of the ends.
+    """
 
     id: str
     partitions: dict[int, tuple[int, int]]
+    epochs: dict[int, int] = {}
 
 
 class LandedFile(msgspec.Struct, frozen=True):

@@ -41,7 +41,9 @@ CASES = {
         "Ledger and checkpoint are deleted",
     ),
     "Kafka, registry and checkpoint": (
-        "Offsets are rewound",
+        "Offsets are rewound: a partition ends below",
+        "Offsets are rewound, and the partition grows past them",
+        "leader of a partition changes, and nothing is lost",
         "topic is deleted and created again",
         "retention has passed the ledger",
         "Partitions are added",

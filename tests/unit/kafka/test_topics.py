@@ -32,7 +32,8 @@ def refused(code: int) -> KafkaException:
     return KafkaException(KafkaError(code, "because"))
 
 
-ORDERS = SimpleNamespace(topic_id=Uuid(-1, -1), is_internal=False, partitions=[SimpleNamespace(id=0)])
+ORDERS = SimpleNamespace(topic_id=Uuid(-1, -1), is_internal=False, partitions=[SimpleNamespace(id=0, replicas=[1, 2])])
+END = SimpleNamespace(offset=5, leader_epoch=None)
 INTERNAL = SimpleNamespace(topic_id=Uuid(1, 1), is_internal=True, partitions=[])
 
 
@@ -49,7 +50,7 @@ Answers = Callable[..., None]
 
 @pytest.fixture
 def answers(admin: Admin, monkeypatch: pytest.MonkeyPatch) -> Answers:
-    def give(topic: object = ORDERS, offset: object = SimpleNamespace(offset=5), settings: object = None) -> None:
+    def give(topic: object = ORDERS, offset: object = END, settings: object = None) -> None:
         known = {"orders": topic, "internal": INTERNAL}
 
         def describe_topics(names: TopicCollection, **_: object) -> dict[str, Future[object]]:
@@ -69,7 +70,7 @@ def answers(admin: Admin, monkeypatch: pytest.MonkeyPatch) -> Answers:
 def test_the_id_is_written_as_kafka_writes_it(admin: Admin, answers: Answers) -> None:
     answers()
 
-    assert describe_topics(admin, ["orders"]) == {"orders": TopicDescription("_" * 21 + "w", {0: (5, 5)})}
+    assert describe_topics(admin, ["orders"]) == {"orders": TopicDescription("_" * 21 + "w", {0: (5, 5)}, replicas=2)}
 
 
 def test_a_topic_that_the_broker_marks_as_its_own_is_left_out(admin: Admin, answers: Answers) -> None:
@@ -81,7 +82,26 @@ def test_a_topic_that_the_broker_marks_as_its_own_is_left_out(admin: Admin, answ
 def test_settings_that_may_not_be_seen_stay_unknown(admin: Admin, answers: Answers) -> None:
     answers(settings=refused(KafkaError.TOPIC_AUTHORIZATION_FAILED))
 
-    assert describe_topics(admin, ["orders"])["orders"].retention_ms is None
+    found = describe_topics(admin, ["orders"])["orders"]
+    assert (found.retention_ms, found.min_insync_replicas, found.unclean_leader_election) == (None, None, None)
+
+
+@pytest.mark.parametrize(("value", "unclean"), [("true", True), ("false", False)])
+def test_how_a_topic_elects_its_leaders(admin: Admin, answers: Answers, value: str, unclean: bool) -> None:
+    settings = {"unclean.leader.election.enable": value, "min.insync.replicas": "2"}
+    answers(settings={name: SimpleNamespace(value=text) for name, text in settings.items()})
+
+    found = describe_topics(admin, ["orders"])["orders"]
+    assert (found.unclean_leader_election, found.min_insync_replicas, found.replicas) == (unclean, 2, 2)
+
+
+@pytest.mark.parametrize(("epoch", "epochs"), [(7, {0: 7}), (0, {0: 0}), (-1, {}), (None, {})])
+def test_the_leaders_epoch_is_known_where_the_cluster_has_one(
+    admin: Admin, answers: Answers, epoch: int | None, epochs: dict[int, int]
+) -> None:
+    answers(offset=SimpleNamespace(offset=5, leader_epoch=epoch))
+
+    assert describe_topics(admin, ["orders"])["orders"].epochs == epochs
 
 
 ACCESS, REQUEST = KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.INVALID_REQUEST

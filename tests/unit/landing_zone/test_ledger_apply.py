@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -112,6 +113,28 @@ def test_the_snapshot_of_every_hundredth_version_is_the_state_after_it() -> None
     version = commit_version(state, DRAFT, STAMP)
 
     assert version.snapshot == apply(state, version)
+
+
+def test_a_leader_epoch_holds_for_the_offset_that_it_was_seen_with() -> None:
+    state = replace(STATE, topics={"orders": TopicOffsets("T1", {0: 10, 1: 4, 2: 7}, {0: 3, 1: 3, 2: 3})})
+
+    def after(*planned: PlannedTopic) -> dict[int, int]:
+        """The epochs after versions with these ranges."""
+        reached = state
+        for plan in planned:
+            reached = apply(reached, commit_version(reached, Draft(planned={"orders": plan}), STAMP))
+        return reached.topics["orders"].epochs
+
+    assert after(PlannedTopic("T1", {0: (10, 12), 1: (4, 4)}, {0: 5})) == {0: 5, 1: 3, 2: 3}
+    assert after(PlannedTopic("T1", {0: (10, 12), 1: (4, 4)})) == {1: 3, 2: 3}
+    assert after(PlannedTopic("T1", {0: (10, 12)}), PlannedTopic("T1", {0: (12, 13)}, {0: 6})) == {0: 6, 1: 3, 2: 3}
+    assert after(PlannedTopic("T2", {0: (0, 0)}, {0: 1})) == {0: 1}
+
+
+def test_the_offsets_of_an_earlier_release_have_no_leader_epochs() -> None:
+    assert msgspec.json.decode(b'{"id": "T1", "partitions": {"0": 10}}', type=TopicOffsets) == TopicOffsets(
+        "T1", {0: 10}
+    )
 
 
 @pytest.mark.parametrize("number", [7, 9])

@@ -330,7 +330,8 @@ class Driver:
         start = {topic: dict(each.partitions) for topic, each in self.ledger.state.topics.items()}
         planned = Planned(start, self._world.to_read())
         ids = {topic: self._world.log.topic_id(topic) for topic in planned.end}
-        run_batch(planned, lambda: ids, self.job, self.ledger, self.publisher, self._action())
+        leaders = self._world.log.leaders
+        run_batch(planned, lambda: ids, leaders, self.job, self.ledger, self.publisher, self._action())
 
     def _action(self) -> DecodeAndLand:
         return local_action(self._world.log, self._worker, tasks=1, arrow_rows=BATCH_RECORDS)

@@ -8,7 +8,7 @@ from connectors.kafka.embedded_registry import EmbeddedRegistry, Fault
 from connectors.kafka.registry_config import RegistryConfig
 from connectors.kafka.topics import TopicDescription
 from streaming.checks import Verdict
-from streaming.checks.kafka import check_registry, check_topic
+from streaming.checks.kafka import check_registry, check_replicas, check_topic
 from tests.unit.streaming.checked import kafka, said, verdicts
 from tests.unit.streaming.settings_builder import settings
 
@@ -55,6 +55,34 @@ class TestKafka:
         check = check_topic("t", topic, settings().kafka.longest_outage)
         assert (check.subject, check.verdict.value, check.detail) == ("topic t", verdict, detail)
         assert bool(check.remedy) == (verdict != "ok")
+
+    @pytest.mark.parametrize(
+        ("topic", "details"),
+        [
+            (kafka(unclean_leader_election=False, min_insync_replicas=2, replicas=3), []),
+            (kafka(unclean_leader_election=False, min_insync_replicas=1, replicas=1), []),
+            (kafka(replicas=3), []),
+            (
+                kafka(unclean_leader_election=True, min_insync_replicas=2, replicas=3),
+                ["unclean.leader.election.enable is true: a replica may lead that lacks records which have landed"],
+            ),
+            (
+                kafka(unclean_leader_election=True, min_insync_replicas=1, replicas=3),
+                [
+                    "unclean.leader.election.enable is true: a replica may lead that lacks records which have landed",
+                    "min.insync.replicas is 1 of 3: a record counts as written that one broker alone holds, and is "
+                    "lost with it",
+                ],
+            ),
+        ],
+        ids=["safe", "one replica", "settings that may not be seen", "unclean elections", "nobody else need hold it"],
+    )
+    def test_settings_by_which_a_topic_loses_what_it_has_acknowledged(
+        self, topic: TopicDescription, details: list[str]
+    ) -> None:
+        checks = list(check_replicas("t", topic))
+        assert said(checks) == [("replicas of t", "warning", detail) for detail in details]
+        assert all("set " in check.remedy for check in checks)
 
     @pytest.mark.parametrize(("outage", "verdict"), [("2h", "warning"), ("1h", "ok")])
     def test_how_long_is_long_enough_is_a_setting(self, outage: str, verdict: str) -> None:

@@ -46,6 +46,14 @@ class TestLedger:
         assert checks[1].detail.startswith(detail)
         assert checks[1].remedy
 
+    def test_a_log_that_is_not_the_one_that_landed_is_a_problem(self, tmp_path: Path) -> None:
+        state = two_batches(tmp_path).ledger.state
+        checks = check_ledger(state, {TOPIC: kafka((0, 9), epochs={0: 1})}, None, cut_off=lambda seen: {(TOPIC, 0): 2})
+        [_, check, *_] = checks
+        assert (check.subject, check.verdict) == (f"ledger offsets of {TOPIC}", Verdict.PROBLEM)
+        assert "it is another log from offset 2 on, but offset 6 is the next one to land" in check.detail
+        assert "leave the topic out" in check.remedy
+
     def test_every_topic_is_looked_at(self, tmp_path: Path) -> None:
         state = msgspec.structs.replace(
             two_batches(tmp_path).ledger.state,

@@ -33,6 +33,7 @@ from streaming.driver.rest import Rest
 from streaming.driver.spark_errors import QueryFailedError, java_has_ended
 from streaming.driver.startup import begin_at_ends, offsets_to_land, park_excluded, starting_offsets
 from streaming.listener import Listener
+from tests.support.plain_job import Log
 from tests.unit.streaming.events import plan
 
 
@@ -154,6 +155,7 @@ class TestAttempts:
             chores=never,
             describe=describe,
             topic_ids=lambda names: {},
+            leaders=Log().leaders,
             subscribed=lambda topic: True,
             names=(),
             listener=Listener(on_failure=lambda error, pause: told.append(error)),

@@ -221,11 +221,13 @@ class TestNamedOneByOne:
             return world.log.describe(world.log.read())
 
         with pytest.raises(TopicRecreatedError, match="none of the 2 topics that the ledger knows is there"):
-            claim_and_compare(look, opened, subscribed=world.log.subscribed, names=self.NAMES)
+            claim_and_compare(
+                look, opened, world.log.leaders.cut_off, subscribed=world.log.subscribed, names=self.NAMES
+            )
         assert world.ledger.version == version + 1, "the claim, and nothing else"
         world.log.ids.clear()
         world.log.partitions = right
-        claim_and_compare(look, opened, subscribed=world.log.subscribed, names=self.NAMES)
+        claim_and_compare(look, opened, world.log.leaders.cut_off, subscribed=world.log.subscribed, names=self.NAMES)
         assert (reason(world), reason(world, OTHER_NAME)) == ("", "")
 
     def test_its_table_is_excluded_once_the_settings_leave_it_out(self, world: World) -> None:
