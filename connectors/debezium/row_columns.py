@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.debezium.batch import Batch
+from connectors.debezium.errors import SchemaError
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Bools, Int64s, Op
 from connectors.debezium.exact_keys import exact_keys
@@ -237,7 +238,13 @@ class RowReader:
     def _with_deleted_keys(self, values: pa.Array, column: Field) -> pa.Array:
         if self._shape is None and self._decoding.before_images:
             return values
-        keys = self._pinned(self._deleted_keys[column.name], self._own(column), self._deletes)
+        try:
+            keys = self._pinned(self._deleted_keys[column.name], self._own(column), self._deletes)
+        except SchemaError as error:
+            # Only these rows are read by the key's own schema.
+            for place in self._deletes:
+                self._found.reject(int(place), BadReason.UNUSABLE_SCHEMA, str(error))
+            return values
         if keys.type != values.type:
             keys = self._cast_keys(keys, column)
         return pc.replace_with_mask(values, pa.array(self._ops == Op.DELETE), keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
@@ -11,7 +12,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from connectors.debezium import json_reading
+from connectors.debezium import json_reading, semantics
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
 from connectors.debezium.json_kernel.native import Kernel
@@ -218,3 +219,12 @@ def _fates(decoded: Decoded, count: int) -> list[Any]:
             )
     assert fates.count("skipped") == sum(decoded.skipped.values())
     return fates
+
+
+def test_a_key_whose_schema_cannot_be_understood_sets_aside_the_deletes_that_it_names_and_no_other_row() -> None:
+    keys = [Field("id", ConnectType.BYTES, optional=False, semantic=semantics.DECIMAL, parameters=(("scale", "x"),))]
+    sent = [event("c", after={"id": "Aw=="}), event("d", before={"id": "Aw=="}), event("c", after={"id": "BA=="})]
+    own = [replace(keys[0], parameters=(("scale", "0"),))]
+    result = Decoder(DecodeOptions()).decode(records(*(one.json_with_schema(own, keys) for one in sent)))
+    assert [(bad.offset, bad.reason) for bad in result.bad] == [(1, "unusable schema")]
+    assert [chunk.offsets.tolist() for chunk in result.chunks] == [[0, 2]]
