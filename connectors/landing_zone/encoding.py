@@ -46,7 +46,8 @@ def dictionary_columns(first_rows: pa.RecordBatch) -> list[str]:
     chosen: list[str] = []
     for name, column in zip(sample.schema.names, sample.columns, strict=True):
         values = len(column) - column.null_count
-        if values and not pa.types.is_boolean(column.type) and _distinct(column) * _REPEATS <= values:
+        # Fewer values than that repeat too rarely, whatever they are: small files need not be counted.
+        if values >= _REPEATS and not pa.types.is_boolean(column.type) and _distinct(column) * _REPEATS <= values:
             chosen.append(name)
     return chosen
 
