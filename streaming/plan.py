@@ -197,9 +197,19 @@ class BatchPlan:
         return {source: name for name, state in self.tables.items() for source in sources_of(state)}
 
     @cached_property
+    def places_taken(self) -> int:
+        """How many of the known tables count among ``tables.most``; once for all partitions of a task."""
+        return sum(map(_takes_a_place, self.tables.values()))
+
+    @cached_property
     def late(self) -> frozenset[Source]:
         """Source tables that are carried by now, of which events passed by before, and that no table is known of."""
         return self.passed_over - self.by_source.keys()
+
+
+def _takes_a_place(table: TableState) -> bool:
+    """Whether the table is mirrored, or will be: one whose mirror was dropped with it at the source is not."""
+    return bool(table.sequence) or table.dropped is None or table.dropped.back
 
 
 class ResultKind(enum.StrEnum):

@@ -76,7 +76,9 @@ def frame(payloads: pa.BinaryArray, ids: SchemaIdHeaders, declared: PayloadForma
         framed.rejected |= damaged
         framed.json = np.setdiff1d(framed.json, list(damaged))
     places = np.flatnonzero(avro)
-    _by_prefix(payloads, places, sizes, _heads(content, starts[places], sizes[places], _PREFIX), framing, framed)
+    if len(places):
+        heads = _heads(content, starts[places], sizes[places], _PREFIX)
+        _by_prefix(payloads, places, sizes, heads, framing, framed)
     return framed
 
 
@@ -122,8 +124,6 @@ def _by_prefix(
     framed: Framed,
 ) -> None:
     """Reads the id in front of the payloads at ``places``, whose first bytes are ``heads``."""
-    if len(places) == 0:
-        return
     numbers = np.ascontiguousarray(heads[:, 1:]).view(">u4")[:, 0].astype(np.int64)
     usual = (heads[:, 0] == 0) & (sizes[places] >= _PREFIX)
     if framing is SchemaIdFraming.AUTO:

@@ -9,12 +9,14 @@ its bytes depend on the rows, the settings and the version of the Parquet librar
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import fs
 
 from connectors.landing_zone.schema import is_text
 
@@ -22,6 +24,7 @@ SAMPLE_ROWS = 8_192
 """Rows from the file's start (of its first row group) that decide."""
 
 _REPEATS = 4
+_BUFFER_BYTES = 1 << 16
 
 
 class Compression(enum.StrEnum):
@@ -46,26 +49,61 @@ def dictionary_columns(first_rows: pa.RecordBatch) -> list[str]:
     chosen: list[str] = []
     for name, column in zip(sample.schema.names, sample.columns, strict=True):
         values = len(column) - column.null_count
-        if values and not pa.types.is_boolean(column.type) and _distinct(column) * _REPEATS <= values:
+        # Fewer values than that repeat too rarely, whatever they are: small files need not be counted.
+        if values >= _REPEATS and not pa.types.is_boolean(column.type) and _distinct(column) * _REPEATS <= values:
             chosen.append(name)
     return chosen
 
 
-def open_parquet(
-    path: Path, first_rows: pa.RecordBatch, compression: Compression, compression_level: int | None
-) -> pq.ParquetWriter:
-    """A writer for a file with the schema of ``first_rows``, its first row group (which is not written yet).
+class OpenParquet:
+    """A Parquet file that grows row group by row group.
+
+    The library writes the header and the page of each column by themselves, some hundred bytes at a time: small files
+    take less time with a buffer between, whose size changes none of the bytes.
+
+    Args:
+        first_rows: its first row group, which is not written yet: its schema is the file's.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be made; or, from any method, it cannot be written.
     """
+
+    def __init__(
+        self, path: Path, first_rows: pa.RecordBatch, compression: Compression, compression_level: int | None
+    ) -> None:
+        self._sink = fs.LocalFileSystem().open_output_stream(str(path), compression=None, buffer_size=_BUFFER_BYTES)
+        try:
+            self._writer = _writer(self._sink, first_rows, compression, compression_level)
+        except BaseException:
+            self._sink.close()
+            raise
+
+    def write(self, group: pa.RecordBatch) -> None:
+        """Append a row group."""
+        self._writer.write_table(pa.Table.from_batches([group]), row_group_size=len(group))
+
+    def add_metadata(self, entries: Mapping[str, str]) -> None:
+        """Have the footer say these as well, in their order."""
+        self._writer.add_key_value_metadata(dict(entries))
+
+    def close(self) -> None:
+        """Write the footer; also where that fails, the file is closed then."""
+        try:
+            self._writer.close()
+        finally:
+            self._sink.close()
+
+
+def _writer(
+    sink: pa.NativeFile, first_rows: pa.RecordBatch, compression: Compression, compression_level: int | None
+) -> pq.ParquetWriter:
     # A dictionary, since the library's type hints know no lists of columns.
     per_column: dict[str, Any] = {
         "use_dictionary": dictionary_columns(first_rows),
         "write_statistics": [field.name for field in first_rows.schema if not is_text(field.type)],
     }
     return pq.ParquetWriter(
-        str(path),
+        sink,
         first_rows.schema,
         version="2.6",
         data_page_version="1.0",

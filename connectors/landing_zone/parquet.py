@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from connectors.landing_zone.behind import Behind
 from connectors.landing_zone.digest import RowDigest
-from connectors.landing_zone.encoding import Compression, open_parquet
+from connectors.landing_zone.encoding import Compression, OpenParquet
 from connectors.landing_zone.errors import NullKeyError
 from connectors.landing_zone.landing_file import UNMARKED, FinishedFile, Markers, disk_errors
 from connectors.landing_zone.row_groups import ROW_GROUP_BYTES, ROW_GROUP_ROWS, RowGroups, contiguous
@@ -72,7 +72,7 @@ class ParquetFileWriter:
         # What rows of unmarked segments got when the file was marked.
         self._given: RowMarker | None = None
         self._segments: list[Path] = []
-        self._writer: pq.ParquetWriter | None = None
+        self._writer: OpenParquet | None = None
         self._over = False
 
     @property
@@ -145,7 +145,7 @@ class ParquetFileWriter:
         with disk_errors(self._path):
             if self._writer is None:
                 self._writer = self._open(pa.RecordBatch.from_pylist([], schema=self._arrow))
-            self._writer.add_key_value_metadata(dict(sorted(footer.items())))
+            self._writer.add_metadata(dict(sorted(footer.items())))
             self._close_writer()
             self._remove_segments()
             finished = self._finished()
@@ -213,8 +213,8 @@ class ParquetFileWriter:
         self._arrow = file_schema(self._schema.arrow(), marked=self._marked)
         self._groups.replace(lambda batch: _project(batch, self._arrow, self._given))
 
-    def _open(self, first_rows: pa.RecordBatch) -> pq.ParquetWriter:
-        return open_parquet(self._path, first_rows, self._compression, self._level)
+    def _open(self, first_rows: pa.RecordBatch) -> OpenParquet:
+        return OpenParquet(self._path, first_rows, self._compression, self._level)
 
     def _take_in(self, group: pa.RecordBatch) -> None:
         self._digest.update(group)
@@ -224,7 +224,7 @@ class ParquetFileWriter:
         with disk_errors(self._path):
             if self._writer is None:
                 self._writer = self._open(group)
-            self._writer.write_table(pa.Table.from_batches([group]), row_group_size=len(group))
+            self._writer.write(group)
 
     def _join(self, landed: Iterator[pa.RecordBatch]) -> None:
         """Cut and encode all rows again, from the first one on; those of segments have been digested before."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from connectors.debezium.events import Bools, SnapshotKind
+from connectors.debezium.events import Bools, Int64s, SnapshotKind
 from connectors.landing_zone.ledger.state import Parked, RunStart, TableState
 from streaming.landing.places import Place, place_of, places
 from streaming.landing.rows import OrderedRows
@@ -55,7 +55,7 @@ def behind_own_stream(events: OrderedRows, starts: Mapping[str, RunStart]) -> Bo
 
 def streamed_runs(events: OrderedRows) -> list[str]:
     """The connector runs of streaming events (snapshot rows of any kind prove nothing)."""
-    streaming = np.flatnonzero(events.snapshots == SnapshotKind.NONE)
+    streaming = _streaming(events)
     if not len(streaming):
         return []
     runs = events.run_ids.take(streaming).unique().to_pylist()
@@ -64,7 +64,7 @@ def streamed_runs(events: OrderedRows) -> list[str]:
 
 def first_streamed(events: OrderedRows) -> list[tuple[str, int]]:
     """The first event that each connector run streams in each partition: the run and the event's index."""
-    streaming = np.flatnonzero(events.snapshots == SnapshotKind.NONE)
+    streaming = _streaming(events)
     if not len(streaming):
         return []
     names, codes = _runs(events)
@@ -97,6 +97,13 @@ def surely_initial(parked: Parked, tables: Iterable[TableState]) -> bool:
         return False
     starts = [table.run_starts.get(run) for table in tables if run in table.streamed_runs]
     return all(start is not None and bool(position) and position < start.position for start in starts)
+
+
+def _streaming(events: OrderedRows) -> Int64s:
+    """The events that a run streams, by index; none where no record names its run."""
+    if events.run_ids.null_count == len(events):
+        return np.empty(0, np.int64)
+    return np.flatnonzero(events.snapshots == SnapshotKind.NONE)
 
 
 def _has_streamed(start: RunStart | None, where: Place) -> bool:

@@ -32,7 +32,7 @@ from streaming.sources import Source, in_order, source_of
 from streaming.task.bad_records import TOO_MANY_TABLES, settling
 from streaming.task.blobs import Blob, pack, sort_key
 from streaming.task.guarded import GuardedLander
-from streaming.task.results import blob_row, failure_row, partition_row, table_row
+from streaming.task.results import blob_row, failure_row, partition_row, table_row, together
 from streaming.task.run_files import RunWriter, run_writer
 from streaming.task.table_room import TableRoom
 from streaming.task.tables import TableDirectory
@@ -55,7 +55,7 @@ class ReadAndLand:
         worker = worker_for(self.plan.job)
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from decode_and_land(worker.read(self.shares[number]), self.plan, worker)
+                yield from together(decode_and_land(worker.read(self.shares[number]), self.plan, worker))
 
 
 def decode_and_land(records: Iterable[RawRecords], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:

@@ -97,7 +97,8 @@ class GuardedLander:
         for index in sorted(firsts.tolist()):
             place = events.topics[events.topic_index[index]], int(events.partitions[index])
             if place not in self._firsts:
-                self._firsts[place] = events.take(np.array([index]))
+                # Copied out of many, so that the others' memory is not held.
+                self._firsts[place] = events if len(events) == 1 else events.take(np.array([index]))
 
     def _refuse(self, error: Exception) -> None:
         """Begin anew with a lander that lands nothing, if the error is one that the rows have set off."""

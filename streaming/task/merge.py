@@ -20,7 +20,7 @@ from streaming.task.bad_records import settling
 from streaming.task.blobs import Blob, unpack
 from streaming.task.guarded import GuardedLander
 from streaming.task.merging import merge_runs
-from streaming.task.results import failure_row, table_row
+from streaming.task.results import failure_row, table_row, together
 from streaming.task.run_files import RunReader
 from streaming.task.tables import TableDirectory
 from streaming.task.uploads import Uploads
@@ -34,7 +34,7 @@ class MergeAndLand:
     plan: BatchPlan
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return merge_and_land(batches, self.plan, worker_for(self.plan.job))
+        return together(merge_and_land(batches, self.plan, worker_for(self.plan.job)))
 
 
 def merge_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -20,6 +20,9 @@ RESULT_SCHEMA = pa.schema(
         pa.field("payload", pa.binary(), nullable=False),
     ]
 )
+
+TOGETHER_BYTES = 1 << 16
+"""Bytes of rows that :func:`together` makes one batch, at most."""
 
 
 class TaskFailedError(BridgeError):
@@ -67,6 +70,23 @@ def blob_row(table: str, sort_key: bytes, payload: bytes) -> pa.RecordBatch:
     return _row(ResultKind.BLOB, payload, table, sort_key)
 
 
+def together(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows in as few batches as hold :data:`TOGETHER_BYTES` each; a larger row is handed on as it is.
+
+    Spark and its worker handle batch after batch, however little is in each.
+    """
+    waiting: list[pa.RecordBatch] = []
+    size = 0
+    for row in rows:
+        if waiting and size + row.nbytes > TOGETHER_BYTES:
+            yield _joined(waiting)
+            waiting, size = [], 0
+        waiting.append(row)
+        size += row.nbytes
+    if waiting:
+        yield _joined(waiting)
+
+
 def read_results(rows: Iterable[tuple[str, bytes]]) -> Results:
     """The batch's results from ``(kind, payload)`` pairs.
 
@@ -101,6 +121,11 @@ def _error(failure: Failure) -> BridgeError:
     error = TaskFailedTransientError(failure.message, remedy=failure.remedy, **facts)
     error.retry_after = failure.retry_after
     return error
+
+
+def _joined(rows: list[pa.RecordBatch]) -> pa.RecordBatch:
+    # One alone may be a large run, which need not be copied.
+    return rows[0] if len(rows) == 1 else pa.concat_batches(rows)
 
 
 def _row(kind: ResultKind, payload: bytes, table: str = "", sort_key: bytes = b"") -> pa.RecordBatch:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from connectors.debezium.schema import SourceTable
-from connectors.landing_zone.ledger.state import TableState
 from streaming.plan import BatchPlan
 from streaming.task.tables import TableDirectory
 
@@ -19,7 +18,7 @@ class TableRoom:
 
     def __init__(self, plan: BatchPlan, directory: TableDirectory) -> None:
         self._directory = directory
-        self._known = sum(map(_takes_a_place, plan.tables.values()))
+        self._known = plan.places_taken
         self._most = plan.job.most_tables
         self._begun: set[str] = set()
 
@@ -39,8 +38,3 @@ class TableRoom:
             f"the table {str(source)[:_LONGEST_NAME]} is not begun: {self._known:,} were known before the batch, "
             f"and tables.most is {self._most:,}"
         )
-
-
-def _takes_a_place(table: TableState) -> bool:
-    """Whether the table is mirrored, or will be: one whose mirror was dropped with it at the source is not."""
-    return bool(table.sequence) or table.dropped is None or table.dropped.back

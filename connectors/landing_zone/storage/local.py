@@ -3,6 +3,9 @@
 Every write is prepared under a unique name in the hidden folder ``_scratchPad/.work`` of the same file system and then
 linked or renamed into place, so a reader sees all of a file or none of it. What a crash leaves in that folder is never
 listed, and :meth:`LocalStorage.sweep` removes it.
+
+What is written is durable once a call returns; that an old name is gone need not be. Each sync that waits for a
+file system's journal takes milliseconds, and a micro-batch of many tables waits for several of each table.
 """
 
 from __future__ import annotations
@@ -123,8 +126,12 @@ class LocalStorage:
             self._make_folder(target.parent)
             same_disk = local.stat().st_dev == target.parent.stat().st_dev
             source = local if same_disk else self._copy(local)
-            _sync_file(source)
-            done = self._move(source, target) or _same_content(source, target)
+            done = _link(source, target) or _same_content(source, target)
+            if done:
+                # Nobody looks for the name before this returns. So it may be there before the content is durable, and
+                # a file system with a journal has to write that once for both.
+                _sync_file(target)
+                _sync_folder(target.parent)
             if not same_disk:
                 source.unlink(missing_ok=True)
             if not done:
@@ -143,7 +150,7 @@ class LocalStorage:
                 raise work.not_a_file(source)
             if not old.exists():
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(old))
-            return old == new or self._move(old, new)
+            return old == new or _move(old, new)
 
     def delete(self, path: str) -> None:
         """See the protocol."""
@@ -240,19 +247,6 @@ class LocalStorage:
             temporary.unlink(missing_ok=True)
             raise
 
-    def _move(self, source: Path, target: Path) -> bool:
-        """Link ``source`` to ``target`` and drop ``source``; False when another file is there."""
-        try:
-            os.link(source, target)
-        except FileExistsError:
-            if not source.samefile(target):
-                return False
-        _sync_folder(target.parent)
-        source.unlink(missing_ok=True)
-        if source.parent != target.parent:
-            _sync_folder(source.parent)
-        return True
-
     def _make_folder(self, folder: Path) -> None:
         """Make ``folder`` and its parents, each one durable."""
         missing = []
@@ -273,6 +267,28 @@ def _entry(path: str, status: os.stat_result) -> Entry:
         modified=status.st_mtime,
         etag=f"{status.st_ino:x}-{status.st_mtime_ns:x}",
     )
+
+
+def _move(source: Path, target: Path) -> bool:
+    """Link ``source`` to ``target`` and drop ``source``; False when another file is there.
+
+    That the old name is gone is not made durable: after a power cut it may be there again beside the new one, as after
+    a crash between the two.
+    """
+    if not _link(source, target):
+        return False
+    _sync_folder(target.parent)
+    source.unlink(missing_ok=True)
+    return True
+
+
+def _link(source: Path, target: Path) -> bool:
+    """Give the file a second name, which it may have already; False when another file has it."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        return source.samefile(target)
+    return True
 
 
 def _same_content(source: Path, target: Path) -> bool:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from connectors.errors import Terminal
+
+_FORBIDDEN = re.compile(r"[\\\x00-\x1f\x7f]")
 
 
 class InvalidPathError(Terminal):
@@ -16,7 +20,7 @@ def checked(path: str) -> str:
         InvalidPathError: empty, absolute, with an empty, ``.`` or ``..`` segment, a backslash (Azure reads it as ``/``)
             or a control character.
     """
-    if any(character == "\\" or ord(character) < 0x20 or ord(character) == 0x7F for character in path):
+    if _FORBIDDEN.search(path):
         raise _invalid(path, "it holds a backslash or a control character")
     if path.startswith("/"):
         raise _invalid(path, "it is absolute")

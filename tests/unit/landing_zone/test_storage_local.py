@@ -162,10 +162,10 @@ def test_a_rename_and_an_upload_are_durable(storage: LocalStorage, synced: list[
     file = work_file(storage, b"abc")
     synced.clear()
     storage.upload(file, "stage/1")
-    assert synced == ["*", "stage/", ".work/"]
+    assert synced == ["1", "stage/"]
     synced.clear()
     storage.rename_if_absent("stage/1", "orders/1")
-    assert synced == ["orders/", "stage/"]
+    assert synced == ["orders/"]
     synced.clear()
     storage.rename_if_absent("orders/1", "orders/2")
     assert synced == ["orders/"]
