@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,6 +42,7 @@ class Shop:
 
     def send(self, count: int, partition: int = 0, **own: str) -> None:
         """Records, and behind them the marker of a transaction where one has an id."""
+        end = self.seen()[TOPIC, partition][0] + count + bool(own)
         producer = Producer({"bootstrap.servers": self.broker.bootstrap_servers, "log_level": 0, **own})
         if own:
             producer.init_transactions(30)
@@ -50,6 +52,11 @@ class Shop:
         if own:
             producer.commit_transaction(30)
         assert producer.flush(30) == 0
+        # The coordinator answers a commit before it has written the marker.
+        waited = time.monotonic() + 60
+        while self.seen()[TOPIC, partition][0] != end:
+            assert time.monotonic() < waited, f"{TOPIC}/{partition} does not come to end at {end}: {self.seen()}"
+            time.sleep(0.05)
 
     def seen(self) -> dict[Place, tuple[int, int]]:
         """End and leader epoch of each partition."""
