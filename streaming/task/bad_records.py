@@ -100,12 +100,14 @@ def settle_bad_records(bad: list[BadRecord], worker: Worker) -> None:
         what, mend = "look at it, and at what is wrong with its values,", "mend the source or the settings"
         if first.reason == TOO_MANY_TABLES:
             what, mend = "see which one", MORE_TABLES
-        place = first.topic, first.partition, first.offset
         raise BadRecordError(
             # Without the detail, which may quote the row: an error stands in logs and on the status page.
             f"a record {_cannot(first.reason)} ({first.reason})",
-            remedy=f"{what} with {command('explain CONFIG --topic {} --partition {} --offset {}', *place)}, "
-            f"{mend}, or set on_bad_record to dead_letter to set such records aside",
+            remedy=f"{what} with "
+            + command(
+                "explain CONFIG --topic {} --partition {} --offset {}", first.topic, first.partition, first.offset
+            )
+            + f", {mend}, or set on_bad_record to dead_letter to set such records aside",
             topic=first.topic,
             partition=first.partition,
             offset=first.offset,
