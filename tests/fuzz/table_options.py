@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import Enum
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -145,7 +146,7 @@ def _table(random: Random, columns: Sequence[str]) -> dict[str, Any]:
         **({"keys": some()[:2]} if random.random() < 0.07 else {}),
         "columns": {name: draw() for name, draw in disguises.items() if random.random() < 0.15},
         "policies": {
-            name: random.choice(tuple(field.annotation)).value  # type: ignore[arg-type]
+            name: random.choice(tuple(cast("type[Enum]", field.annotation))).value
             for name, field in Policies.model_fields.items()
             if random.random() < 0.5
         },

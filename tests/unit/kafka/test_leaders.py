@@ -14,18 +14,10 @@ from connectors.kafka.errors import BrokerUnavailableError
 from connectors.kafka.leaders import Leading, cut_off, leading
 from connectors.kafka.loopback import free_ports
 from connectors.kafka.topics import Admin
+from tests.unit.kafka.answers import answered
 
 NO_LEADER = KafkaException(KafkaError(KafkaError.FENCED_LEADER_EPOCH))
 END = SimpleNamespace(offset=5, leader_epoch=3)
-
-
-def answered(result: object) -> Future[object]:
-    future: Future[object] = Future()
-    if isinstance(result, Exception):
-        future.set_exception(result)
-    else:
-        future.set_result(result)
-    return future
 
 
 class Client:

@@ -17,15 +17,7 @@ from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError, KafkaRequestError
 from connectors.kafka.time_offsets import offsets_at
 from connectors.kafka.topics import Admin, TopicDescription, describe_topics
-
-
-def answered(result: object) -> Future[object]:
-    future: Future[object] = Future()
-    if isinstance(result, Exception):
-        future.set_exception(result)
-    else:
-        future.set_result(result)
-    return future
+from tests.unit.kafka.answers import answered
 
 
 def refused(code: int) -> KafkaException:
