@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -36,6 +37,9 @@ pytestmark = pytest.mark.kafka
 CLIENT, SECRET, SCOPE = "cdc-bridge", 'ge"he\\im', "kafka"
 BEARER = "org.apache.kafka.common.security.oauthbearer"
 
+Form = dict[str, list[str]]
+"""A request's form: names to values."""
+
 
 def unpadded(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
@@ -50,9 +54,9 @@ class IdentityProvider:
 
     def __init__(self) -> None:
         self._key = rsa.generate_private_key(65537, 2048)
+        self.asked: list[Form] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self.asked: list[dict[str, list[str]]] = []
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> IdentityProvider:
@@ -77,8 +81,10 @@ class IdentityProvider:
         signature = self._key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
         return {"access_token": f"{signed}.{unpadded(signature)}", "token_type": "Bearer", "expires_in": 600}
 
-    def handler(self) -> type[BaseHTTPRequestHandler]:
+    def handler(self, asked: list[Form] | None = None) -> type[BaseHTTPRequestHandler]:
+        """Answers requests, and tells them to ``asked``: to the provider's own list unless it is given."""
         provider = self
+        told = self.asked if asked is None else asked
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
@@ -86,7 +92,7 @@ class IdentityProvider:
 
             def do_POST(self) -> None:
                 form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-                provider.asked.append(form)
+                told.append(form)
                 expected = base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode()
                 if self.headers.get("Authorization") == f"Basic {expected}":
                     self._answer(200, provider.token())
@@ -176,19 +182,28 @@ def test_records_are_read_with_client_credentials_and_not_with_a_wrong_secret(
     assert SECRET not in repr(raised.value)
 
 
+@dataclass(frozen=True)
+class TlsEndpoint:
+    """Where the token is given over TLS, and what was asked there: no other test's client knows the port."""
+
+    port: int
+    asked: list[Form]
+
+
 @pytest.fixture
-def https_port(provider: IdentityProvider, authority: Authority) -> Iterator[int]:
-    """The same endpoint over TLS, with a certificate for ``localhost``: ``127.0.0.1`` is another host."""
+def https(provider: IdentityProvider, authority: Authority) -> Iterator[TlsEndpoint]:
+    """The endpoint over TLS, with a certificate for ``localhost``: ``127.0.0.1`` is another host."""
 
     class Quiet(ThreadingHTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:
             """A client that refuses the certificate hangs up."""
 
-    server = Quiet(("127.0.0.1", 0), provider.handler())
+    asked: list[Form] = []
+    server = Quiet(("127.0.0.1", 0), provider.handler(asked))
     server.socket = authority.issue("login", "localhost").server_context().wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
-    yield server.server_port
+    yield TlsEndpoint(server.server_port, asked)
     server.shutdown()
     thread.join()
     server.server_close()
@@ -200,22 +215,21 @@ def authority(tmp_path: Path) -> Authority:
 
 
 def test_both_clients_fetch_their_token_over_tls(
-    broker: EmbeddedBroker, provider: IdentityProvider, https_port: int, authority: Authority, jvm: JVMView
+    broker: EmbeddedBroker, provider: IdentityProvider, https: TlsEndpoint, authority: Authority, jvm: JVMView
 ) -> None:
-    config = cluster(broker, provider, SECRET, f"https://localhost:{https_port}", authority.certificate)
-    provider.asked.clear()
+    config = cluster(broker, provider, SECRET, f"https://localhost:{https.port}", authority.certificate)
 
     assert Admin(config).topic_names() == []
     assert java_topics(jvm, config) == set()
 
-    assert len(provider.asked) == 2
+    assert len(https.asked) == 2
 
 
 @pytest.mark.parametrize("wrong", ["authority", "host", "nobody is trusted"])
 def test_neither_client_sends_its_secret_to_an_endpoint_that_is_not_known(
     broker: EmbeddedBroker,
     provider: IdentityProvider,
-    https_port: int,
+    https: TlsEndpoint,
     authority: Authority,
     jvm: JVMView,
     tmp_path: Path,
@@ -224,15 +238,14 @@ def test_neither_client_sends_its_secret_to_an_endpoint_that_is_not_known(
     host = "127.0.0.1" if wrong == "host" else "localhost"
     stranger = Authority(tmp_path / "stranger", "stranger").certificate
     trusted = {"authority": stranger, "host": authority.certificate}.get(wrong)
-    config = cluster(broker, provider, SECRET, f"https://{host}:{https_port}", trusted)
-    provider.asked.clear()
+    config = cluster(broker, provider, SECRET, f"https://{host}:{https.port}", trusted)
 
     with pytest.raises(BridgeError):
         Admin(config, timeout=5.0).topic_names()
     with pytest.raises(Py4JJavaError, match="KafkaException"):
         java_topics(jvm, config)
 
-    assert provider.asked == []
+    assert https.asked == []
 
 
 def test_a_wrong_client_secret_is_told_apart_from_a_missing_broker(
