@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from connectors.failpoints import VARIABLE, Failpoint
+from connectors.failpoints import TRACE, VARIABLE, Failpoint
 from connectors.kafka.embedded_registry import EmbeddedRegistry
 from streaming.demo.workload import Workload
 from tests.support.bridge import Bridge
@@ -63,11 +63,14 @@ def test_a_zone_that_survived_a_kill_at_every_step_is_byte_for_byte_that_of_an_u
     wanted = calm.files()
     killed = bridge("killed", **settings)
     path = killed.write_settings()
+    trace = killed.folder / "died"
 
     for point, passage in KILLS:
-        code, said = run_once(path, {VARIABLE: f"{point}:{passage}"})
+        trace.unlink(missing_ok=True)
+        code, said = run_once(path, {VARIABLE: f"{point}:{passage}", TRACE: str(trace)})
         # A killed worker fails its task, and with it the driver, which says so and ends by itself.
         assert code == (1 if point in IN_WORKERS else SIGKILLED), (point, said)
+        assert trace.read_text() == f"{point}\n", said
         assert killed.files().items() <= wanted.items(), f"{point}: what is visible is final"
     code, said = run_once(path)
     assert code == 0, said

@@ -10,43 +10,30 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import pytest
 
 from connectors.kafka.embedded_registry import EmbeddedRegistry
-from connectors.landing_zone.ledger.history import versions
-from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
-from connectors.landing_zone.storage.local import LocalStorage
-from connectors.landing_zone.storage.location import RenameMode, StorageLocation
 from streaming.demo.workload import Workload
-from tests.emulators.dfs_requests import Operation, Request
-from tests.emulators.dfs_server import DfsServer, Met
-from tests.emulators.faults import Fault, Kind, Lost, SeededFaults
-from tests.emulators.identity_server import IdentityServer
-from tests.emulators.replicator import CLEANUP, Replicator
-from tests.emulators.tokens import NEAR_ITS_END, Tokens
+from tests.emulators.dfs_requests import Operation
+from tests.emulators.dfs_server import Met
+from tests.emulators.faults import Kind
+from tests.emulators.replicator import Replicator
+from tests.integration.onelake_job import SECONDS, counted, onelake_job
 from tests.scale_out.shop import shop_settings
 from tests.support.cluster import Cluster
-from tests.support.process import command
 from tests.support.shop import registering, send_workload
-from tests.unit.landing_zone.storages import Timeline, emulated_location, emulated_storage
-from tests.unit.streaming.settings_builder import settings_text
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
-SHARE = 0.2
 KILLED_AT_RENAME = 9
 MAX_OFFSETS = 90
-# A machine that has other work, too.
-SECONDS = 900.0
 
 
 @dataclass(frozen=True)
@@ -67,25 +54,6 @@ RUNS = (
     if os.environ.get("CDC_BRIDGE_ONELAKE") == "long"
     else [Run(2026, state_on_onelake=False, killed=False), Run(2027, state_on_onelake=True, killed=True)]
 )
-
-
-@dataclass
-class Hostile:
-    """The emulator's hook: seeded faults, and the end of the driver at a certain rename."""
-
-    faults: SeededFaults
-    driver: subprocess.Popen[bytes] | None = None
-    renames: int = 0
-    lock: Lock = field(default_factory=Lock)
-
-    def __call__(self, request: Request) -> Fault | None:
-        if request.operation is Operation.RENAME:
-            with self.lock:
-                self.renames += 1
-                if self.renames == KILLED_AT_RENAME and self.driver is not None:
-                    self.driver.send_signal(signal.SIGKILL)
-                    return Lost.BEFORE
-        return self.faults(request)
 
 
 @dataclass
@@ -122,71 +90,27 @@ def carried(
     request: pytest.FixtureRequest, shop: tuple[Workload, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> Carried:
     run: Run = request.param
-    remote = run.state_on_onelake
     workload, settings = shop
     folder = tmp_path_factory.mktemp("onelake")
-    tokens = Tokens(NEAR_ITS_END, always=())
-    with DfsServer(tokens=tokens) as server, IdentityServer(tokens) as identity:
-        server.page_size = 3
-        server.sparse_pages = True
-        zone = emulated_location(server, folder / "work")
-        state = emulated_location(server, folder / "work")
-        changes = {
-            "landing_zone": {
-                "url": zone.url,
-                "ca_file": str(server.certificate),
-                "dfs_endpoint": zone.dfs_endpoint,
-                "blob_endpoint": zone.blob_endpoint,
-                "request_timeout": "2s",
-                "rename_mode": RenameMode.REST.value if remote else RenameMode.SDK.value,
-            },
-            "state__url": state.url if remote else (folder / "state").as_uri(),
-            "state__checkpoint": str(folder / "checkpoint"),
-            "trigger": {"max_offsets": MAX_OFFSETS},
-            "fabric": {"status": "files", "interval": "1s"},
-        }
-        if remote:
-            server.onelake.refused_parameters = frozenset({"mode"})
-        config = folder / "bridge.yaml"
-        config.write_text(settings_text(**{**settings, **changes}), encoding="utf-8")
-        hostile = Hostile(SeededFaults(run.seed, SHARE, hang=2.5))
-        server.fault = hostile
-        environment = {**os.environ, **identity.environment}
-        codes, said = [], b""
-        with Replicator(server.tree, _in_tree(zone), cleanup=CLEANUP[remote]) as replicator:
-            for first in (True, False)[not run.killed :]:
-                with subprocess.Popen(
-                    command("run", str(config), "--once"), env=environment, stderr=subprocess.PIPE
-                ) as driver:
-                    hostile.driver = driver if first else None
-                    try:
-                        _, said = driver.communicate(timeout=SECONDS)
-                    finally:
-                        driver.kill()
-                codes.append(driver.returncode)
-        met, requests = list(server.met), Counter(server.operations())
-        server.fault = _calm
-        place = emulated_storage(state, Timeline(), tokens.issue) if remote else LocalStorage(folder / "state")
-        ledger = Ledger.open(place, now_ms=lambda: 0).state
-        files = [file for version in versions(place) for file in version.files.values()]
-        bound = {(file.table, file.sequence): file.sha256 for file in files}
-        assert len(bound) == len(files), "a number is bound once"
-    end = said.decode()[-4000:]
-    return Carried(run, codes, end, met, requests, replicator, ledger, bound, workload.truth(), tokens.given)
-
-
-def _calm(request: Request) -> None:
-    return None
-
-
-def _in_tree(location: StorageLocation) -> str:
-    """Path of a storage's root in the emulator's tree."""
-    workspace, _, rest = location.url.removeprefix("abfss://").partition("@")
-    return f"{workspace}/{rest.partition('/')[2]}"
-
-
-def _multiset(rows: list[dict[str, Any]]) -> Counter[tuple[tuple[str, str, Any], ...]]:
-    return Counter(tuple(sorted((name, type(value).__name__, value) for name, value in row.items())) for row in rows)
+    codes = []
+    with onelake_job(
+        folder,
+        settings,
+        seed=run.seed,
+        state_on_onelake=run.state_on_onelake,
+        trigger={"max_offsets": MAX_OFFSETS},
+    ) as job:
+        for doomed in (True, False)[not run.killed :]:
+            with job.driver("--once") as driver:
+                if doomed:
+                    job.hostile.kill(driver, KILLED_AT_RENAME)
+                driver.wait(SECONDS)
+            codes.append(driver.returncode)
+        met, requests = list(job.server.met), Counter(job.server.operations())
+        ledger, bound = job.ledger(), job.bound()
+    return Carried(
+        run, codes, job.said(), met, requests, job.replicator, ledger, bound, workload.truth(), job.tokens.given
+    )
 
 
 def test_the_last_driver_went_through(carried: Carried) -> None:
@@ -197,7 +121,7 @@ def test_the_last_driver_went_through(carried: Carried) -> None:
 def test_the_mirrored_tables_are_the_truth(carried: Carried) -> None:
     assert carried.replicator.tables() == sorted(carried.truth)
     for table, rows in carried.truth.items():
-        assert _multiset(carried.replicator.rows(table)) == _multiset(rows), table
+        assert counted(carried.replicator.rows(table)) == counted(rows), table
 
 
 def test_every_number_was_consumed_once_and_in_order(carried: Carried) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from connectors.landing_zone.ledger.state import Version
 from tests.bench.wide_events import WideTable, bulk_producer, create_topics, produce
 from tests.load.job import Job
-from tests.load.memory import KINDS, OWN, MemorySamples
+from tests.load.memory import JAVA_MIB, KINDS, OWN, MemorySamples
 from tests.load.outcome import Outcome, judgement_failures, judgement_text
 from tests.support.process_tree import DRIVER, WORKER
 
@@ -17,8 +17,6 @@ PARTITIONS = (1, 1, 2, 8)
 SLACK = 1.25
 """By how much a Python's memory may be larger in the last third than in the first, and a Java's than in the second, and
 still be called flat."""
-JAVA_MIB = 2 * 1024 + 100
-"""What a Java of the default heap, 1 GiB, may come to: the rule of docs/scale-out.md."""
 _CHUNK = 50_000
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.bench.wide_events import WideTable, bulk_producer, create_topics, produce
 from tests.load.job import Job
-from tests.load.memory import KINDS
+from tests.load.memory import JAVA_MIB, KINDS
 from tests.load.outcome import Outcome, judgement_failures, judgement_text
+from tests.support.process_tree import DRIVER, WORKER
 
 FIRST = 200
 """Records of each table in the first run; each later run finds one more."""
+POD_MIB = 4 * 1024
+"""The chart's default memory of a bridge that does all the work itself, on two cores: so many workers."""
+WORKERS = 2
+INTERVAL_S = 30.0
+"""The default trigger's: a batch with one record of each that takes longer would come later and later."""
 
 
 def many_tables(folder: Path, bootstrap_servers: str, *, count: int = 500) -> Outcome:
@@ -20,7 +27,8 @@ def many_tables(folder: Path, bootstrap_servers: str, *, count: int = 500) -> Ou
     producer = bulk_producer(bootstrap_servers)
     job = Job(folder, "many", bootstrap_servers, trigger={})
     job.write_settings()
-    figures, failures = {}, ()
+    figures: dict[str, str] = {}
+    failures: tuple[str, ...] = ()
     for name, begin, end in (("all of each", 0, FIRST), ("one of each", FIRST, FIRST + 1)):
         for table in tables:
             produce(producer, table, begin, end)
@@ -34,5 +42,18 @@ def many_tables(folder: Path, bootstrap_servers: str, *, count: int = 500) -> Ou
         peaks = memory.peaks(0, float("inf"))
         figures[name] = f"{judgement_text(judgement)}; {len(new)} batch(es), {seconds:.1f} s from the claim"
         figures[f"{name}, MiB"] = ", ".join(f"{label} {peaks[kind]}" for kind, label in KINDS.items())
-        failures += judgement_failures(judgement)
+        failures += (*judgement_failures(judgement), *_beyond(peaks))
+    if seconds > INTERVAL_S:
+        failures += (f"one record of each took {seconds:.1f} s, an interval is {INTERVAL_S:.0f} s",)
     return Outcome(f"{count} tables", {**figures, "files": f"{job.files():,}"}, failures)
+
+
+def _beyond(peaks: Mapping[bytes, int]) -> list[str]:
+    """What the memory of the processes is too much for."""
+    found = []
+    if peaks[DRIVER] > JAVA_MIB:
+        found.append(f"the {KINDS[DRIVER]} came to {peaks[DRIVER]} MiB, above {JAVA_MIB}")
+    together = sum(peaks.values()) + (WORKERS - 1) * peaks[WORKER]
+    if together > POD_MIB:
+        found.append(f"all processes together came to {together} MiB, a pod has {POD_MIB}")
+    return found

@@ -11,6 +11,8 @@ from tests.support.process_tree import DRIVER, WORKER, resident_mebibytes
 _EVERY_S = 0.25
 OWN = b""
 """The driver's Python."""
+JAVA_MIB = 2 * 1024 + 100
+"""What a Java of the default heap, 1 GiB, may come to: the rule of docs/scale-out.md."""
 KINDS = {WORKER: "Python worker", DRIVER: "driver's Java", OWN: "driver's Python"}
 
 
