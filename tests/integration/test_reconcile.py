@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from connectors.source_database.catalog import DatabaseTable, columns_of
+from connectors.source_database.database import SourceDatabase
+from connectors.source_database.errors import DatabaseAccessError, SourceTableError
+from connectors.source_database.location import location_of_url
+from connectors.source_database.replication import reach_of
+from connectors.source_database.signal_table import insert_signal
+from connectors.source_database.snapshot import snapshot
 from streaming import cli
 from streaming.driver.query import StopSignal
 from tests.rig import SIGNAL_TABLE, Connector, Converter, Database, Rig
 from tests.rig.reconciling import source_section
+from tests.rig.rights import Reader
 from tests.support.bridge import Bridge
 
 pytestmark = [pytest.mark.rig, pytest.mark.kafka, pytest.mark.spark]
@@ -52,9 +61,18 @@ def db(request: pytest.FixtureRequest, rig: Rig) -> Database:
     return rig.postgres() if request.param == "postgresql" else rig.mariadb()
 
 
-def landed(rig: Rig, bridge: MakeBridge, db: Database, connector: Connector) -> Bridge:
+@pytest.fixture
+def reader(db: Database) -> Iterator[Reader]:
+    """Makes a user with no rights but those of the page, once its tables are there."""
+    reader = Reader(db)
+    yield reader
+    if reader.made:
+        reader.drop()
+
+
+def landed(rig: Rig, bridge: MakeBridge, db: Database, connector: Connector, user: str | None = None) -> Bridge:
     connector.wait_caught_up()
-    made = bridge(**rig.bridge(Converter.JSON_SCHEMA), source=source_section(rig, db, connector))
+    made = bridge(**rig.bridge(Converter.JSON_SCHEMA), source=source_section(rig, db, connector, user))
     made.run()
     return made
 
@@ -70,9 +88,10 @@ def rewrite(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
 
 
 def test_a_database_at_rest_is_equal_and_planted_differences_are_found(
-    db: Database, rig: Rig, bridge: MakeBridge, reconcile: Reconcile
+    db: Database, reader: Reader, rig: Rig, bridge: MakeBridge, reconcile: Reconcile
 ) -> None:
     table = orders(db)
+    reader.make()
     unique = "gen_random_uuid()" if db.schema == "public" else "UUID()"
     query = f"INSERT INTO {db.schema}.{SIGNAL_TABLE} (id, type) VALUES ({unique}, 'rig')"
     # MariaDB's connector beats at rest when the server does: after 0.8 of this interval.
@@ -80,7 +99,7 @@ def test_a_database_at_rest_is_equal_and_planted_differences_are_found(
     connector = rig.connect(db, **beats)
     connector.wait_streaming()
     db.execute("UPDATE orders SET name = NULL WHERE id = 7")
-    made = landed(rig, bridge, db, connector)
+    made = landed(rig, bridge, db, connector, reader.name)
     config = made.write_settings()
 
     code, [outcome] = reconcile(config, "--table", table)
@@ -180,15 +199,16 @@ def test_a_database_that_cannot_be_read_is_an_error_with_exit_code_2(
 
 
 def test_check_looks_at_the_connector_and_the_database(
-    db: Database, rig: Rig, bridge: MakeBridge, capsys: pytest.CaptureFixture[str]
+    db: Database, reader: Reader, rig: Rig, bridge: MakeBridge, capsys: pytest.CaptureFixture[str]
 ) -> None:
     orders(db)
+    reader.make()
     postgres = db.schema == "public"
     if postgres:
         db.execute("ALTER TABLE orders ADD COLUMN doc text")
     connector = rig.connect(db)
     connector.wait_streaming()
-    made = landed(rig, bridge, db, connector)
+    made = landed(rig, bridge, db, connector, reader.name)
     capsys.readouterr()
     cli.main(["check", str(made.write_settings()), "--json"])
     said = capsys.readouterr().out
@@ -212,6 +232,52 @@ def test_check_looks_at_the_connector_and_the_database(
     assert found[f"connector {connector.name}"]["detail"] == (
         "the connector is stopped: no change is read from the database"
     )
+
+
+def test_each_right_that_the_page_lists_is_needed_and_no_other_one(db: Database, reader: Reader, rig: Rig) -> None:
+    orders(db)
+    reader.make()
+    connector = rig.connect(db)
+    connector.wait_streaming()
+    connector.wait_caught_up()
+    kind = "postgresql" if db.schema == "public" else "mariadb"
+    where = f"{kind}://{reader.name}@{db.host}:{db.port}/{db.name}"
+    database = SourceDatabase(location_of_url(where, password=db.password))
+    table, signals = DatabaseTable(db.schema, "orders"), f"{db.schema}.{SIGNAL_TABLE}"
+    reach = reach_of(database, None, None)
+
+    def compares() -> bool:
+        columns = columns_of(database, table)
+        with snapshot(database) as seen:
+            [(keys, *_)] = seen.rows(table, columns, ["id"])
+        assert seen.position is not None
+        return len(keys) == 500
+
+    def sees_the_replication() -> bool:
+        with snapshot(database) as seen:
+            assert seen.position is not None
+        return reach.transmitted(seen.position) is not None
+
+    def signals_once() -> bool:
+        return insert_signal(database, signals, uuid.uuid4().hex, "rig", {})
+
+    uses = (compares, sees_the_replication, signals_once)
+    for grant, use in zip(reader.grants, uses, strict=True):
+        assert [works(each) for each in uses] == [True, True, True]
+        reader.revoke(grant)
+        assert [each for each in uses if not works(each)] == [use], grant
+        db.execute(grant)
+    for forbidden in ("DELETE FROM orders", "CREATE TABLE mine (id int)", f"DELETE FROM {signals}"):
+        with pytest.raises(DatabaseAccessError), database.signalling() as connection:
+            connection.exec_driver_sql(forbidden)
+
+
+def works(use: Callable[[], bool]) -> bool:
+    """Whether the database lets the user do it."""
+    try:
+        return use()
+    except (DatabaseAccessError, SourceTableError):
+        return False
 
 
 POSTGRES_TYPES = """

@@ -57,10 +57,16 @@ class Damage:
         return once and outcome.counts == dict.fromkeys(self.differences, 1) and shown == self.differences
 
 
-def source_section(rig: Rig, database: Database, connector: Connector | None = None) -> dict[str, Any]:
-    """The settings' section ``source``, for a database and perhaps its connector."""
+def source_section(
+    rig: Rig, database: Database, connector: Connector | None = None, user: str | None = None
+) -> dict[str, Any]:
+    """The settings' section ``source``, for a database and perhaps its connector.
+
+    Args:
+        user: who has the password of the database's own, who may do everything.
+    """
     kind = "postgresql" if database.schema == "public" else "mariadb"
-    where = f"{kind}://{database.user}@{database.host}:{database.port}/{database.name}"
+    where = f"{kind}://{user or database.user}@{database.host}:{database.port}/{database.name}"
     found: dict[str, Any] = {"database": {"url": where, "unverified": True}}
     if database.password:
         found["database"]["password"] = database.password
