@@ -44,19 +44,32 @@ class AvroCodec:
             Transient: the schema registry cannot be asked.
         """
         reader = self._readers.reader(part.schema_id)
-        verdict = reader if isinstance(reader, Rejection) else self._form(reader, topic, keys, part.rows)
-        if isinstance(reader, AvroReader) and isinstance(verdict, RecordForm):
-            return self._groups(topic, reader, verdict, part.rows, datums, verdicts)
-        for row in part.rows.tolist():
-            if not isinstance(verdict, RecordForm):
-                verdicts.settle(row, verdict)
-        return []
+        if isinstance(reader, Rejection):
+            for row in part.rows.tolist():
+                verdicts.settle(row, reader)
+            return []
+        groups: list[EventGroup] = []
+        for form, places in self._forms(reader, topic, keys, part.rows).items():
+            if isinstance(form, RecordForm):
+                mine = datums if len(places) == len(datums) else [datums[place] for place in places.tolist()]
+                groups += self._groups(topic, reader, form, part.rows[places], mine, verdicts)
+                continue
+            for row in part.rows[places].tolist():
+                verdicts.settle(row, form)
+        return groups
 
-    def _form(
+    def _forms(
         self, reader: AvroReader, topic: str, keys: RecordKeys, rows: Int64s
-    ) -> RecordForm | SkipReason | Rejection:
+    ) -> dict[RecordForm | SkipReason | Rejection, Int64s]:
+        """What the records are, each with the places of its own: their schema is one, their keys need not be."""
         names = frozenset(field.name for field in reader.record.root.children)
-        return form_of(names, topic, keys.names_at(int(rows[0])), self._options)
+        shapes = keys.shape_of[rows]
+        found: dict[RecordForm | SkipReason | Rejection, list[Int64s]] = {}
+        for shape in np.unique(shapes).tolist():
+            places = np.flatnonzero(shapes == shape)
+            form = form_of(names, topic, keys.names_at(int(rows[places[0]])), self._options)
+            found.setdefault(form, []).append(places)
+        return {form: np.sort(np.concatenate(parts)) for form, parts in found.items()}
 
     def _groups(
         self,

@@ -69,6 +69,16 @@ def test_control_records_are_counted_and_nothing_else(
     assert decoded.skipped == Counter({reason: 3})
 
 
+@pytest.mark.parametrize("encoding", [0, 1, 2], ids=["JSON", "JSON with schema", "Avro"])
+def test_each_record_is_judged_by_its_own_key(encoding: int) -> None:
+    registry = SchemaRegistry()
+    body = encoded(HEARTBEAT, registry)[encoding]
+    keys = [b'{"id":1}', b'{"serverName":"demo"}', None, b'{"serverName":"demo"}']
+    decoded = Decoder(DecodeOptions(), registry).decode(records(*(Message(key, body) for key in keys)))
+    assert decoded.skipped == Counter({SkipReason.HEARTBEAT: 2})
+    assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(0, "not a change event"), (2, "not a change event")]
+
+
 def test_a_logical_message_is_counted() -> None:
     one = event("m", table="", key={"prefix": "foo"})
     registry = SchemaRegistry()
