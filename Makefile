@@ -64,7 +64,7 @@ equivalence: $(INSTALLED) $(EXTENSIONS) install-rig ## Compare mirror and databa
 		status=$$?; $(BIN)/python -m tests.rig.equivalence_report docs/equivalence.md; exit $$status
 
 onelake: $(INSTALLED) ## Run the whole job on a hostile OneLake, for five seeds, zone and state there (20 minutes)
-	CDC_BRIDGE_ONELAKE=long $(BIN)/python -m pytest tests/integration/test_onelake_job.py -v
+	CDC_BRIDGE_ONELAKE=long $(BIN)/python -m pytest tests/integration/test_onelake_job.py tests/integration/test_onelake_continuous.py -v -rP
 
 test-rig-containers: $(INSTALLED) ## Run the tests of types and equivalence on databases in containers (needs Docker)
 	$(BIN)/python -m tests.rig.images

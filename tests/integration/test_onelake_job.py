@@ -145,6 +145,8 @@ def test_the_replicator_never_stood_still_nor_saw_a_published_file_change(carrie
 
 def test_every_kind_of_fault_happened_and_a_fifth_of_the_requests_met_one(carried: Carried) -> None:
     kinds = Counter(met.kind for met in carried.met)
+    # Shown by make onelake.
+    print(f"{carried.requests.total()} requests; " + ", ".join(f"{kind}: {kinds[kind]}" for kind in sorted(kinds)))
     # Only a large file is flushed, and could be seen empty before.
     assert set(kinds) == set(Kind) - {Kind.SEEN_EMPTY}
     assert carried.requests.total() > 200
