@@ -77,6 +77,8 @@ def test_a_job_without_an_end_carries_what_comes_while_it_runs_through_a_death_a
             met, requests = Counter(met.kind for met in job.server.met), Counter(job.server.operations())
             ledger, bound = job.ledger(), job.bound()
 
+    # Shown by make onelake.
+    print(f"{requests.total()} requests; " + ", ".join(f"{kind}: {met[kind]}" for kind in sorted(met)))
     # Without a copy of the documents in the words of a failed assertion.
     assert (mirrored(replicator) == {**truth, DOCUMENTS: counted(large)}) is True
     assert {(one.table, one.number): one.sha256 for one in replicator.consumed} == bound
