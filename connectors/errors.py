@@ -6,8 +6,14 @@ again is part of the error's type: :class:`Terminal` stops it until a person has
 
 from __future__ import annotations
 
+import re
+import shlex
+
 RUNBOOK = "docs/runbook.md"
 """Where every error and every alert has a section, from the project's root."""
+
+_UNBOUNDED = re.compile(r", \w+=|\]|^\s|\s$|^'")
+"""What looks like the next fact, or like the end of them all."""
 
 
 def runbook_section(name: str) -> str:
@@ -31,9 +37,17 @@ class BridgeError(Exception):
         super().__init__(message)
 
     def __str__(self) -> str:
-        where = ", ".join(f"{name}={value}" for name, value in self.facts.items())
-        place = f" [{where}]" if where else ""
-        return f"{self.message}{place}. Remedy: {self.remedy}"
+        return f"{self.what_and_where}. Remedy: {self.remedy}"
+
+    @property
+    def what_and_where(self) -> str:
+        """The message, and the facts in brackets where there are any."""
+        return f"{self.message} [{self.where}]" if self.facts else self.message
+
+    @property
+    def where(self) -> str:
+        """The facts in one line."""
+        return ", ".join(f"{name}={_bounded(str(value))}" for name, value in self.facts.items())
 
     @property
     def runbook(self) -> str:
@@ -57,6 +71,11 @@ class Transient(BridgeError):
     """
 
     retry_after: float | None = None
+
+
+def _bounded(fact: str) -> str:
+    """The fact, in quotes where nobody could tell where it begins or ends."""
+    return shlex.quote(fact) if _UNBOUNDED.search(fact) else fact
 
 
 def _rebuild(

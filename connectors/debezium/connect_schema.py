@@ -96,7 +96,7 @@ def _parameters(node: object, path: tuple[str, ...]) -> tuple[tuple[str, str], .
 def _refuse(what: str, path: tuple[str, ...] = ()) -> NoReturn:
     raise SchemaError(
         f"The schema embedded in a JSON record {what}",
-        remedy="look at the record with `cdc-bridge explain CONFIG --topic TOPIC --offset OFFSET`, and at the "
-        "connector's converter settings",
+        remedy="look at the record with `cdc-bridge explain CONFIG --topic TOPIC --partition PARTITION --offset "
+        "OFFSET`, and at the connector's converter settings",
         field=".".join(path) or None,
     )

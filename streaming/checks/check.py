@@ -57,5 +57,4 @@ def problem(subject: str, detail: str, remedy: str) -> Check:
 
 def failed(subject: str, error: BridgeError) -> Check:
     """The problem that an error tells of."""
-    where = ", ".join(f"{name}={value}" for name, value in error.facts.items())
-    return problem(subject, f"{error.message} [{where}]" if where else error.message, error.remedy)
+    return problem(subject, error.what_and_where, error.remedy)

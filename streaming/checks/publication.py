@@ -32,7 +32,7 @@ def check_publication(
             f"publication {name}",
             "does not exist: the database sends nothing to the connector",
             "start the connector with publication.autocreate.mode=filtered, or create it: "
-            f'CREATE PUBLICATION "{name}" FOR TABLE ...',
+            f"CREATE PUBLICATION {identifier(name)} FOR TABLE ...",
         )
     if len(chosen) != 1:
         if name is None:
@@ -56,13 +56,13 @@ def _publication(
         yield problem(
             subject,
             f"leaves out {' and '.join(f'{what}s' for what in missing)}: the mirror can't become what the database is",
-            f"ALTER PUBLICATION \"{publication.name}\" SET (publish = 'insert, update, delete, truncate')",
+            f"ALTER PUBLICATION {identifier(publication.name)} SET (publish = 'insert, update, delete, truncate')",
         )
     if not publication.truncates and any(one.wants_truncates for one in tables):
         yield warning(
             subject,
             "leaves out truncates: a truncated table keeps its rows in the mirror",
-            f"ALTER PUBLICATION \"{publication.name}\" SET (publish = 'insert, update, delete, truncate')",
+            f"ALTER PUBLICATION {identifier(publication.name)} SET (publish = 'insert, update, delete, truncate')",
         )
     published = {one.table: one for one in publication.tables}
     for one in tables:
@@ -79,7 +79,7 @@ def _publication(
             yield problem(
                 f"table {one.name}",
                 f"is not in the {subject}: its changes are not sent",
-                f'ALTER PUBLICATION "{publication.name}" ADD TABLE {quoted(one.table)}',
+                f"ALTER PUBLICATION {identifier(publication.name)} ADD TABLE {quoted(one.table)}",
             )
 
 
@@ -88,8 +88,9 @@ def _sent_as_parts(one: Captured, found: ReplicatedTable, name: str) -> Check:
         f"table {one.name}",
         f"is partitioned, and the publication {name} sends its changes under the names of its parts "
         f"({some_of(found.parts)}): what a snapshot lands under its own name never changes",
-        f'ALTER PUBLICATION "{name}" SET (publish_via_partition_root = true), and let the connector capture the table '
-        "without its parts (table.include.list, publish.via.partition.root=true); or the parts without the table",
+        f"ALTER PUBLICATION {identifier(name)} SET (publish_via_partition_root = true), and let the connector capture "
+        "the table without its parts (table.include.list, publish.via.partition.root=true); or the parts without the "
+        "table",
     )
 
 
@@ -108,7 +109,8 @@ def _published(one: Captured, published: PublishedTable, columns: Sequence[str],
         yield warning(
             f"table {one.name}",
             f"the publication {name} leaves out its columns {', '.join(left_out)}: the mirror lacks them",
-            f'publish all columns: ALTER PUBLICATION "{name}" SET TABLE ... without a list for {quoted(one.table)}',
+            f"publish all columns: ALTER PUBLICATION {identifier(name)} SET TABLE ... without a list for "
+            f"{quoted(one.table)}",
         )
     if published.row_filter:
         yield warning(
@@ -126,4 +128,9 @@ def some_of(tables: Collection[DatabaseTable]) -> str:
 
 def quoted(table: DatabaseTable) -> str:
     """The table's name as SQL."""
-    return ".".join('"' + part.replace('"', '""') + '"' for part in (table.schema, table.name))
+    return ".".join(identifier(part) for part in (table.schema, table.name))
+
+
+def identifier(name: str) -> str:
+    """A name as PostgreSQL reads it in a statement, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'

@@ -30,10 +30,16 @@ def remedy_of(reason: str) -> str:
 
 def _remedy_of(reason: BadReason) -> str:
     match reason:
-        case BadReason.UNKNOWN_SCHEMA_ID | BadReason.UNUSABLE_SCHEMA:
+        case BadReason.UNKNOWN_SCHEMA_ID:
             return (
                 "register the schema under this id again, or let registry.url name the registry that the connector "
                 f"writes to, {_REPLAY}"
+            )
+        case BadReason.UNUSABLE_SCHEMA:
+            return (
+                "mend the connector's converter or transformation for later records; a schema that is in this record "
+                "stays as it is: `cdc-bridge resync CONFIG TABLE` brings its row. If the schema comes from a registry "
+                f"that is not the connector's, let registry.url name the right one, {_REPLAY}"
             )
         case BadReason.NO_COLUMN_TYPES:
             return f"declare the table's columns, or set its schema to learn, {_REPLAY}"

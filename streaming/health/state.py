@@ -53,9 +53,8 @@ class Failure:
     def of(cls, error: Exception, at_ms: int) -> Failure:
         """What an error says; one that the bridge does not know has no remedy of its own."""
         if isinstance(error, BridgeError):
-            facts = ", ".join(f"{name}={value}" for name, value in error.facts.items())
             passes = isinstance(error, Transient)
-            return cls(type(error).__name__, error.message, facts, error.remedy, passes, at_ms, error.runbook)
+            return cls(type(error).__name__, error.message, error.where, error.remedy, passes, at_ms, error.runbook)
         remedy = (
             "the process starts again and goes on where the ledger ends; if it ends so each time, go back to the last "
             "release that worked: it reads the same ledger, unless it says otherwise"

@@ -157,7 +157,7 @@ def require_table(name: str, state: LedgerState) -> None:
     known = f"the nearest: {', '.join(near)}" if near else f"it knows {len(state.tables)} tables"
     raise UnknownTableError(
         f"the ledger knows no table {name}; {known}" if state.version else "the ledger is empty: no bridge has run yet",
-        remedy="name the table as `cdc-bridge status` does; it is known once its first event was read",
+        remedy="name the table as `cdc-bridge status CONFIG` does; it is known once its first event was read",
         table=name,
     )
 

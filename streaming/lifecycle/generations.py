@@ -94,7 +94,7 @@ def deleting(
     parked = Parked(
         reason=REBUILDING,
         message=f"the table is being rebuilt ({reason}); what it passes over meanwhile is not lost",
-        remedy="nothing: it goes on by itself; `cdc-bridge status` shows how far it is",
+        remedy="nothing: it goes on by itself; `cdc-bridge status CONFIG` shows how far it is",
         topic=topic if before is None else before.topic,
         partition=partition if before is None else before.partition,
         offset=offset if before is None else before.offset,

@@ -84,7 +84,7 @@ def standing(name: str, table: TableState) -> Part | None:
     return Part(
         accepted=False,
         message=f"{name} is {table.status.value.replace('_', ' ')}",
-        remedy="replay the letter once `cdc-bridge status` shows the table streaming",
+        remedy="replay the letter once `cdc-bridge status CONFIG` shows the table streaming",
     )
 
 

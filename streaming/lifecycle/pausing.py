@@ -66,7 +66,7 @@ class Pause:
             return refused(
                 request,
                 f"{name} is being rebuilt, and its folder is not there to stand still",
-                "wait until `cdc-bridge status` shows it filling or streaming, then pause it",
+                "wait until `cdc-bridge status CONFIG` shows it filling or streaming, then pause it",
             )
         paused = stopped(
             table,
@@ -218,7 +218,7 @@ def unknown_table(request: Request) -> Answer:
     return refused(
         request,
         f"the ledger knows no table {request.table}",
-        "name it as `cdc-bridge status` does; a table is known once its first event was read",
+        "name it as `cdc-bridge status CONFIG` does; a table is known once its first event was read",
     )
 
 

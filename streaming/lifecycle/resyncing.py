@@ -108,8 +108,8 @@ class Resync:
                 request,
                 f"{name} has no key, and Debezium has not said yet that the snapshot which it was asked for is over: "
                 "the rows of a second one would land beside those of the first",
-                "wait until `cdc-bridge status` shows the table streaming or its snapshot failed; if Debezium has lost "
-                "the signal, send it one for a blocking snapshot of the table, which fills it",
+                "wait until `cdc-bridge status CONFIG` shows the table streaming or its snapshot failed; if Debezium "
+                "has lost the signal, send it one for a blocking snapshot of the table, which fills it",
             )
         return None
 

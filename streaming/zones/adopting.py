@@ -145,9 +145,12 @@ def declared_topics(
     """Where each topic begins, as the settings declare it, in offsets that Kafka has now.
 
     Raises:
-        StartingOffsetError: an offset that a topic does not have.
+        StartingOffsetError: an offset that a topic does not have, or of a topic that is not there.
         Transient: Kafka cannot be asked.
     """
+    if beginning.starting is Starting.OFFSETS:
+        for topic, offsets in sorted(beginning.offsets.items()):
+            asked_topic(topic, offsets, present)
     return {
         topic: TopicOffsets(found.id, _begins(topic, found, present, beginning, offsets_at))
         for topic, found in sorted(present.items())

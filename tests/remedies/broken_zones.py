@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from connectors.errors import BridgeError
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.replay import open_zone
-from connectors.landing_zone.requests import Action, new_request
 from connectors.landing_zone.verify import Finding, verify_zone
-from tests.remedies.lost_files import TRUTH, Resolving, goes_on, healthy, landed_twice
+from tests.remedies.lost_files import TRUTH, goes_on, healthy, landed_twice
+from tests.remedies.shell import Printed
+from tests.remedies.site import Site
 from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, World
@@ -28,43 +28,47 @@ METADATA = "public.schema/orders/_metadata.json"
 NEXT = f"public.schema/orders/{3:020d}.parquet"
 
 
-def streaming_orders(tmp_path: Path) -> World:
+_ALONE = ("resolve", "ledger rebuild", "adopt")
+"""Commands before which every bridge of the zone is stopped."""
+
+
+def streaming_orders(site: Site) -> Site:
     """Orders with two files that are known to be published, and what a resync of them brings."""
-    made = landed_twice(World(tmp_path))
-    made.live()
-    made.driver().ledger.commit(Draft())
-    made.snapshot = (ORDERS.reread(row(1, "uno"), 40), ORDERS.reread(row(3, "three"), 40))
-    return made
+    landed_twice(site)
+    site.live()
+    site.driver().ledger.commit(Draft())
+    site.snapshot = (ORDERS.reread(row(1, "uno"), 40), ORDERS.reread(row(3, "three"), 40))
+    return site
 
 
-def stands(world: World, error: type[BridgeError]) -> str:
-    """The table's remedy, after a start has let it stand still because of ``error``."""
-    parked = world.table.parked
-    assert parked is not None
-    kind = re.sub(r"(?<!^)(?=[A-Z])", "_", error.__name__.removesuffix("Error")).lower()
-    assert parked.reason == f"zone:{kind}"
-    return parked.remedy
+def stands(site: Site, why: type[BridgeError] | str) -> str:
+    """What ``status`` tells to do about the orders, which stand still for this reason, or because of this error."""
+    said = site.shell.type("cdc-bridge status CONFIG")
+    reason = why if isinstance(why, str) else f"zone:{_words(why.__name__.removesuffix('Error'))}"
+    assert (said.code, f"{NAME} is parked ({reason})" in said.out) == (0, True), said.out
+    return said.remedy
 
 
-def carry_out(world: World, remedy: str, command: str) -> None:
-    """Type the command that the remedy names."""
-    assert f"`cdc-bridge {command} CONFIG {NAME}`" in remedy
-    match command:
-        case "resync":
-            world.ask()
-        case "resume":
-            world.ask(new_request(Action.RESUME, now_ms=1, by="ann@home", table=NAME))
-        case "resolve":
-            Resolving(world)()
-        case _:
-            raise ValueError(command)
+def _words(name: str) -> str:
+    """``lost_file`` of ``LostFile``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def carry_out(site: Site, remedy: str, command: str, **places: object) -> Printed:
+    """Type the command that the remedy names, beside a bridge that runs where the command needs one."""
+    beside = None if command in _ALONE else site.live
+    done = site.shell.follow(remedy, command, beside=beside, **places)
+    assert done.code == 0, done
+    return done
 
 
 def require_health(world: World) -> None:
-    """The table streams with the right rows, and lands one more."""
+    """The table streams with the right rows, and lands one more; what the commands show where they can be typed."""
     healthy(world)
     goes_on(world)
     assert (world.table.status, world.rows()) == (TableStatus.STREAMING, TRUTH)
+    if isinstance(world, Site):
+        world.require_shown_health()
 
 
 def problems(world: World) -> list[Finding]:

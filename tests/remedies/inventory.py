@@ -11,6 +11,7 @@ from pathlib import Path
 
 _ZONE = "tests/remedies/test_zone_errors.py"
 _START = "tests/remedies/test_start_errors.py"
+_RECORDS = "tests/remedies/test_record_errors.py"
 _KAFKA = "tests/remedies/test_kafka_errors.py"
 _TOPICS = "tests/remedies/test_topic_errors.py"
 _LOST = "tests/remedies/test_resolve_lost.py"
@@ -22,7 +23,7 @@ _DATABASE = "tests/integration/test_source_database.py"
 
 TESTS: dict[str, tuple[str, str]] = {
     "connectors.debezium.errors.ColumnDeclarationError": (_START, "test_column_declaration"),
-    "connectors.debezium.errors.SchemaError": (_START, "test_schema"),
+    "connectors.debezium.errors.SchemaError": (_RECORDS, "test_schema"),
     "connectors.debezium.errors.UnknownSchemaError": (_SERVICE, "test_unknown_schema"),
     "connectors.fabric.errors.FabricDeniedError": (_SERVICE, "TestFabric::test_refusal"),
     "connectors.fabric.errors.FabricNotFoundError": (_SERVICE, "TestFabric::test_refusal"),
@@ -57,7 +58,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.landing_zone.errors.LedgerWholeError": (_LEDGER, "test_ledger_whole"),
     "connectors.landing_zone.errors.LostFileError": (_ZONE, "test_lost_file"),
     "connectors.landing_zone.errors.MetadataConflictError": (_ZONE, "test_metadata_conflict"),
-    "connectors.landing_zone.errors.NullKeyError": (_START, "test_null_key"),
+    "connectors.landing_zone.errors.NullKeyError": (_RECORDS, "test_null_key"),
     "connectors.landing_zone.errors.OffsetGapError": (_TOPICS, "test_offset_gap"),
     "connectors.landing_zone.errors.PathNotFoundError": (_ZONE, "test_path_not_found"),
     "connectors.landing_zone.errors.SequenceConflictError": (_ZONE, "test_sequence_conflict"),
@@ -75,7 +76,10 @@ TESTS: dict[str, tuple[str, str]] = {
         _DATABASE,
         "test_a_user_that_is_refused_reads_once_it_has_what_the_remedy_asks_for",
     ),
-    "connectors.source_database.errors.DatabaseRequestError": (_DATABASE, "test_nothing_can_be_written"),
+    "connectors.source_database.errors.DatabaseRequestError": (
+        "tests/remedies/test_database_errors.py",
+        "test_database_request",
+    ),
     "connectors.source_database.errors.DatabaseUrlError": (_START, "test_database_url"),
     "connectors.source_database.errors.SourceTableError": (
         _DATABASE,
@@ -83,7 +87,7 @@ TESTS: dict[str, tuple[str, str]] = {
     ),
     "connectors.source_database.kafka_connect.ConnectAccessError": (_SERVICE, "TestConnect::test_refusal"),
     "connectors.source_database.kafka_connect.ConnectorNotFoundError": (_SERVICE, "TestConnect::test_refusal"),
-    "streaming.dead_letters.coordinates.InvalidCoordinatesError": (_START, "test_coordinates"),
+    "streaming.dead_letters.coordinates.InvalidCoordinatesError": (_START, "test_letter"),
     "streaming.dead_letters.showing.NoSuchLetterError": (_START, "test_letter"),
     "streaming.demo.folder.DemoFolderError": (_START, "test_demo_folder"),
     "streaming.demo.produce.ProduceError": (_KAFKA, "test_produce"),
@@ -117,7 +121,7 @@ TESTS: dict[str, tuple[str, str]] = {
     ),
     "streaming.resolving.remaking.NotRemadeError": (_LOST, "test_that_retention_has_removed_is_not_made_again"),
     "streaming.settings.errors.SettingsError": (_START, "test_settings"),
-    "streaming.task.bad_records.BadRecordError": ("tests/remedies/test_record_errors.py", "test_bad_record"),
+    "streaming.task.bad_records.BadRecordError": (_RECORDS, "test_bad_record"),
     "streaming.zones.adopting.AdoptRefusedError": (_ADOPT, "test_a_position_has_to_be_declared"),
     "streaming.zones.replaying.RebuiltSinceError": (_LEDGER, "test_rebuilt_since"),
 }

@@ -16,13 +16,13 @@ from connectors.landing_zone.requests import Action, new_request
 from streaming.settings.kafka import Starting
 from streaming.zones.adopting import AdoptRefusedError
 from streaming.zones.rebuilding_ledger import make_ledger_again
-from streaming.zones.seen_sources import require_declared
 from tests.remedies.adopted_zones import ORDERS_FOLDER, PLAIN, SCHEMA, adopt, body, foreign, forget
+from tests.remedies.broken_zones import carry_out, require_health
 from tests.remedies.lost_files import healthy, problems, started
+from tests.remedies.site import Site
 from tests.unit.landing_zone.memory_storage import Crash, Fault, MemoryStorage, Request
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, World
-from tests.unit.streaming.settings_builder import settings
 
 TWO = body([{"id": 1, "name": "one"}, {"id": 2, "name": "two"}])
 THREE = body([{"id": 3, "name": "three"}])
@@ -282,11 +282,23 @@ def test_an_empty_zone_is_not_adopted(tmp_path: Path) -> None:
         adopt(World(tmp_path))
 
 
-def test_a_position_has_to_be_declared() -> None:
-    with pytest.raises(AdoptRefusedError) as raised:
-        require_declared(settings())
-    assert raised.value.remedy.startswith("set kafka.starting: earliest if Kafka still has everything")
-    require_declared(settings(kafka__starting="earliest"))
+@pytest.mark.kafka
+def test_a_position_has_to_be_declared(site: Site) -> None:
+    """All the way: a bridge is started on another tool's zone, which is then adopted."""
+    foreign(site, {1: body([{"id": 1, "name": "one"}]), 2: THREE}, read=[1])
+    site.send(ORDERS.create(row(1, "one"), 10), ORDERS.create(row(3, "three"), 11), ORDERS.update(row(1, "uno"), 12))
+    site.send(USERS.create(row(1), 13))
+    run = "cdc-bridge run CONFIG --once"
+    started = site.shell.type(run)
+    assert (started.code, started.error) == (1, LedgerBehindError.__name__)
+    refused = site.shell.follow(started.remedy, "adopt")
+    assert (refused.code, refused.error) == (1, AdoptRefusedError.__name__)
+    assert refused.remedy.startswith("set kafka.starting: earliest if Kafka still has everything")
+    site.set(kafka__starting="earliest")
+    assert "nothing was written" in carry_out(site, refused.remedy, "adopt").out
+    carry_out(site, started.remedy, "adopt")
+    assert site.shell.type(run).code == 0
+    require_health(site)
 
 
 def test_it_may_be_killed_at_any_write_and_run_again(other_tool: World) -> None:

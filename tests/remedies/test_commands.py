@@ -150,7 +150,7 @@ def test_a_table_that_nobody_knows_is_an_error(
 ) -> None:
     with_real_ids(place, monkeypatch)
     assert main(["resolve", str(place.config), "public.order"]) == 1
-    assert "name the table as `cdc-bridge status` does" in " ".join(capsys.readouterr().err.split())
+    assert "name the table as `cdc-bridge status CONFIG` does" in " ".join(capsys.readouterr().err.split())
 
 
 def test_another_tools_zone_is_adopted(place: Place, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,10 +26,17 @@ _NOBODY_TO_ASK = re.compile(
     re.IGNORECASE,
 )
 _MET_AS = {
+    "connectors.debezium.errors.ColumnDeclarationError": "is not a known type: did you mean",
+    "connectors.debezium.errors.SchemaError": "unusable schema",
+    "connectors.kafka.errors.RecordsGoneError": "retention has removed what the table has to catch up from",
+    "connectors.landing_zone.errors.InvalidFileNameError": "move it out of the table's folder",
+    "connectors.landing_zone.replay.content.UnreadableFileError": "the file is not valid Parquet",
+    "connectors.source_database.errors.DatabaseRequestError": "the source database does not do what was asked",
     "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": "the letters cannot land together: ",
     "streaming.lifecycle.rebuilding.SnapshotRefusedError": "the snapshot that was to fill the table failed: ",
 }
-"""Errors that a test meets as the answer to a request, or as the reason of a table: what is said there."""
+"""Errors that a test meets as the answer to a request, the reason of a table or of a letter, or as a finding: what is
+said there."""
 
 
 def remedies() -> list[tuple[str, str]]:
@@ -201,6 +208,30 @@ def test_what_to_do_is_a_command_else_a_setting_or_an_act_that_is_named(error: s
 def test_a_terminal_error_s_own_remedy_names_a_command_or_a_setting_where_one_helps() -> None:
     nameless = {error for error, text in remedies_of_errors() if "cdc-bridge " not in text and not named(text) & KEYS}
     assert nameless - ACTS_ALONE == set()
+
+
+TYPES = {"shell", "main", "stands", "carry_out"}
+"""Who types a command in a test: in the shell of the tests, or as its module does."""
+UNTYPED = {
+    "ReplayRefusedError",
+    "SparkStartError",
+    "TextSchemaChangeError",
+    "TooMuchToReadError",
+    "TopicNotFoundError",
+    "UnknownTableError",
+    "UnreadableBatchError",
+}
+"""Errors whose remedy names a command, and of which a test calls what the command calls."""
+
+
+def test_the_command_that_a_terminal_error_s_own_remedy_names_is_typed_in_its_test() -> None:
+    naming = {error for error, text in remedies_of_errors() if "cdc-bridge " in text}
+    untyped = set()
+    for error, (file, name) in TESTS.items():
+        words = names_and_texts((ROOT / file).read_text(encoding="utf-8"), name)
+        if words.isdisjoint(TYPES):
+            untyped.add(error.rpartition(".")[2])
+    assert naming & untyped == UNTYPED
 
 
 def test_no_remedy_sends_a_person_to_somebody_else() -> None:

@@ -27,14 +27,14 @@ from connectors.kafka.errors import (
 )
 from connectors.kafka.signals import SnapshotKind, SnapshotSignal, send_signal
 from connectors.kafka.topics import Admin, describe_topics
-from connectors.landing_zone.requests import Action, new_request
 from streaming.demo.produce import ProduceError, produce
-from tests.remedies.broken_zones import require_health
+from tests.remedies.broken_zones import carry_out, require_health
+from tests.remedies.site import Site
 from tests.support.bridge import QUICK_JAVA
 from tests.support.cluster import Cluster
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import row
-from tests.unit.streaming.rebuild_world import NAME, World
+from tests.unit.streaming.rebuild_world import NAME
 
 pytestmark = pytest.mark.kafka
 
@@ -90,7 +90,7 @@ def test_dead_letter_refused(cluster: Cluster, config: KafkaConfig) -> None:
     again.flush()
 
 
-def test_signal_refused(cluster: Cluster, config: KafkaConfig, world: World) -> None:
+def test_signal_refused(cluster: Cluster, config: KafkaConfig, world: Site) -> None:
     """By a limit that somebody has set on the signal topic, in the middle of a resync."""
     topic = cluster.own_topic("signals")
     world.through = lambda prefix, signal: send_signal(config, topic, prefix, signal)
@@ -105,8 +105,7 @@ def test_signal_refused(cluster: Cluster, config: KafkaConfig, world: World) -> 
     assert (parked.reason, world.signals) == ("snapshot_failed", {})
     assert parked.remedy == f"{raised.value.remedy}; then `cdc-bridge resync CONFIG {NAME}`"
     limit(config, topic, "1000000")
-    world.ask(new_request(Action.RESYNC, now_ms=2, by="ann@home", table=NAME))
-    world.live()
+    carry_out(world, parked.remedy, "resync")
     assert len(world.signals) == 1
     require_health(world)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from connectors.landing_zone.errors import LostFileError
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.requests import Action, new_request
@@ -13,6 +14,7 @@ from streaming.policies import OnTruncate
 from streaming.resolving.decision import Decision
 from streaming.resolving.remaking import NotRemadeError
 from streaming.resolving.resolve import Outcome
+from tests.remedies.broken_zones import carry_out, require_health, stands
 from tests.remedies.lost_files import (
     TRUTH,
     Resolving,
@@ -26,6 +28,7 @@ from tests.remedies.lost_files import (
     reason,
     started,
 )
+from tests.remedies.site import Site
 from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, World
@@ -130,18 +133,6 @@ class TestALostFile:
         )
         assert world.ledger.version == version, "nothing was written, nobody fenced"
 
-    def test_that_retention_has_removed_is_not_made_again(self, world: World) -> None:
-        lose(world)
-        started(world)
-        world.log.earliest[ORDERS.topic, 0] = 3
-        with pytest.raises(NotRemadeError, match="retention has removed"):
-            Resolving(world)()
-        world.snapshot = (ORDERS.reread(row(1, "uno"), 40), ORDERS.reread(row(3, "three"), 40))
-        world.ask()
-        healthy(world)
-        goes_on(world)
-        assert world.rows() == TRUTH, "the remedy that takes nobody's word"
-
     def test_of_a_topic_that_was_made_anew_is_not_made_again(self, world: World) -> None:
         lose(world)
         world.log.ids[ORDERS.topic] = "another"
@@ -192,6 +183,20 @@ class TestALostFile:
         world.ask()
         healthy(world)
         assert (world.table.generation, world.table.unseen) == (2, 0)
+
+
+@pytest.mark.kafka
+def test_that_retention_has_removed_is_not_made_again(site: Site) -> None:
+    """The remedy that takes nobody's word."""
+    landed_twice(site)
+    lose(site)
+    started(site)
+    site.expire(3)
+    refused = site.shell.follow(stands(site, LostFileError), "resolve")
+    assert (refused.code, refused.error, "retention has removed" in refused.err) == (1, NotRemadeError.__name__, True)
+    site.snapshot = (ORDERS.reread(row(1, "uno"), 40), ORDERS.reread(row(3, "three"), 40))
+    carry_out(site, refused.remedy, "resync")
+    require_health(site)
 
 
 def catching_up(world: World) -> None:

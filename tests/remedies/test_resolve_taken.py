@@ -11,6 +11,7 @@ from connectors.landing_zone.ledger.state import TableStatus
 from streaming.resolving.decision import Decision, DecisionRefusedError
 from streaming.resolving.remaking import NotRemadeError
 from streaming.resolving.resolve import Outcome
+from tests.remedies.broken_zones import require_health
 from tests.remedies.lost_files import (
     FOREIGN,
     TRUTH,
@@ -25,6 +26,7 @@ from tests.remedies.lost_files import (
     started,
     take,
 )
+from tests.remedies.site import Site
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, World
 
@@ -116,16 +118,19 @@ def test_a_decision_about_another_trouble_is_refused(world: World, decision: Dec
     assert raised.value.remedy.startswith(f"`cdc-bridge resolve CONFIG {NAME} --dry-run` shows what is there")
 
 
-def test_a_refused_decision_is_followed_by_one_that_fits(world: World) -> None:
-    take(world, world.zone.files[f"public.schema/orders/{1:020d}.parquet"], read=True)
-    started(world)
-    with pytest.raises(DecisionRefusedError) as raised:
-        Resolving(world)(Decision.SET_ASIDE)
-    named = raised.value.remedy.partition("(--decide ")[2].partition(")")[0]
-    Resolving(world)(Decision(named))
-    healthy(world)
-    goes_on(world)
-    assert (world.table.status, world.rows()) == (TableStatus.STREAMING, TRUTH)
+@pytest.mark.kafka
+def test_a_refused_decision_is_followed_by_one_that_fits(site: Site) -> None:
+    landed_twice(site)
+    take(site, site.zone.files[f"public.schema/orders/{1:020d}.parquet"], read=True)
+    started(site)
+    resolve = f"cdc-bridge resolve CONFIG {NAME}"
+    refused = site.shell.type(f"{resolve} --decide {Decision.SET_ASIDE.value}")
+    assert (refused.code, refused.error) == (1, DecisionRefusedError.__name__)
+    looked = site.shell.follow(refused.remedy, "resolve")
+    named = refused.remedy.partition("(--decide ")[2].partition(")")[0]
+    assert f"  --decide {named}: " in looked.out
+    assert site.shell.type(f"{resolve} --decide {named}").code == 0
+    require_health(site)
 
 
 @pytest.mark.parametrize("look_only", [True, False])

@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-import json
+import re
+import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from connectors.debezium.connect_schema import row_schema_of
-from connectors.debezium.declared import parse_column
-from connectors.debezium.decoder import Decoder
-from connectors.debezium.errors import ColumnDeclarationError, SchemaError
-from connectors.debezium.options import DecodeOptions
 from connectors.errors import Terminal
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.delimited import DelimitedFileWriter
 from connectors.landing_zone.delimited_format import DelimitedFormat
-from connectors.landing_zone.errors import NullKeyError, StorageDeniedError, TextSchemaChangeError
-from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState, TableState
+from connectors.landing_zone.errors import StorageDeniedError, TextSchemaChangeError
 from connectors.landing_zone.parquet import ParquetFileWriter
-from connectors.landing_zone.replay import ExportError, ExportFormat, export
-from connectors.landing_zone.replay.content import UnreadableFileError, open_content
-from connectors.landing_zone.replay.table_metadata import TableMetadata
+from connectors.landing_zone.replay import ExportError
 from connectors.landing_zone.schema import PinnedColumn, PinnedSchema
-from connectors.landing_zone.storage.local import LocalStorage
-from connectors.landing_zone.storage.location import InvalidLocationError, StorageLocation
-from connectors.landing_zone.storage.open import open_storage
+from connectors.landing_zone.storage.location import InvalidLocationError
 from connectors.landing_zone.storage.paths import InvalidPathError, checked
 from connectors.source_database.errors import DatabaseUrlError
 from connectors.source_database.location import location_of_url
-from streaming.dead_letters.coordinates import Coordinates, InvalidCoordinatesError
-from streaming.dead_letters.showing import NoSuchLetterError, show_letter
+from streaming.dead_letters.coordinates import InvalidCoordinatesError
+from streaming.dead_letters.showing import NoSuchLetterError
+from streaming.demo.encoding import Encoding
 from streaming.demo.folder import DemoFolderError, demo_folder
-from streaming.driver.beginning import StartingOffsetError, asked_topic
+from streaming.driver.beginning import StartingOffsetError
 from streaming.driver.checkpoint import Checkpoint, CheckpointError
-from streaming.explaining.explain import Asked, NoSuchRecordError, spans
-from streaming.lifecycle.asking import UnknownTableError, require_table
-from streaming.settings import SettingsError, settings_of
-from tests.unit.landing_zone.test_replay_export import ORDERS as EXPORTED
-from tests.unit.landing_zone.test_replay_export import replayed
-from tests.unit.streaming.settings_builder import settings_text
-from tests.unit.streaming.test_dead_letter_views import letter
+from streaming.explaining.explain import NoSuchRecordError
+from streaming.lifecycle.asking import UnknownTableError
+from streaming.settings import SettingsError
+from tests.emulators.dfs_server import TOKEN, Answered, DfsServer
+from tests.emulators.identity_server import IdentityServer
+from tests.remedies.adopted_zones import body, foreign
+from tests.remedies.broken_zones import LAST, require_health
+from tests.remedies.site import Site
+from tests.unit.landing_zone.storages import emulated_location
+from tests.unit.streaming.landed_shop import ORDERS, row
+from tests.unit.streaming.rebuild_world import NAME, USERS
 
 KEYED = PinnedSchema((PinnedColumn("id", "id", "int64", key=True), PinnedColumn("name", "name", "string")))
 
@@ -54,51 +50,71 @@ def remedy_of(error: pytest.ExceptionInfo[Terminal]) -> str:
     return error.value.remedy
 
 
-def test_settings() -> None:
-    with pytest.raises(SettingsError) as raised:
-        settings_of(settings_text(kafka__topcs=["a"]), "bridge.yaml")
-    assert "kafka.topcs" in str(raised.value)
-    assert settings_of(settings_text(kafka__topics=["a"]), "bridge.yaml").kafka.topics == ["a"]
+@pytest.mark.kafka
+def test_settings(site: Site) -> None:
+    site.config.write_text(site.config.read_text().replace("topics:", "topcs:", 1))
+    refused = site.shell.type("cdc-bridge status CONFIG")
+    assert (refused.code, refused.error, "kafka.topcs" in refused.err) == (1, SettingsError.__name__, True)
+    assert "kafka.topics" in refused.err, "the nearest"
+    site.set()
+    assert site.shell.type("cdc-bridge status CONFIG").code == 0
+    assert site.shell.type("cdc-bridge check CONFIG").code == 0
 
 
-def test_column_declaration() -> None:
-    with pytest.raises(ColumnDeclarationError) as raised:
-        parse_column("price", "decimel(10,2)")
-    named = remedy_of(raised).removeprefix("did you mean '").partition("'")[0]
-    assert parse_column("price", f"{named}(10,2)" if "(" not in named else "decimal(10,2)").name == "price"
+@pytest.mark.kafka
+def test_column_declaration(site: Site) -> None:
+    """ColumnDeclarationError is the reason of a problem of the settings."""
+    bare = replace(ORDERS, encoding=Encoding.JSON)
+    declared = {"id": "int64", "name": "strng(20)"}
+    site.set(tables={"overrides": [{"match": NAME, "declared": declared, "keys": ["id"]}]})
+    refused = site.shell.type("cdc-bridge check CONFIG")
+    assert refused.code == 1
+    [nearest] = re.findall(r"declared\.name.* is not a known type: did you mean '(.+?)'\?", refused.out)
+    site.set(tables={"overrides": [{"match": NAME, "declared": declared | {"name": nearest}, "keys": ["id"]}]})
+    site.send(bare.create(row(1, "uno"), 10), bare.create(row(3, "three"), 11))
+    assert site.shell.type("cdc-bridge check CONFIG").code == 0
+    require_health(site)
 
 
-def test_schema() -> None:
-    def embedded(kind: str) -> bytes:
-        return json.dumps({"type": "struct", "fields": [{"type": kind, "field": "id"}]}).encode()
-
-    with pytest.raises(SchemaError) as raised:
-        row_schema_of(embedded("decimel"))
-    assert "`cdc-bridge explain CONFIG --topic TOPIC --offset OFFSET`" in remedy_of(raised)
-    assert row_schema_of(embedded("int64"))
-
-
+@pytest.mark.kafka
 class TestStartingOffset:
     @pytest.mark.parametrize(
-        ("topic", "offsets", "right"),
-        [("shop.order", {0: 7}, "shop.orders"), ("shop.orders", {3: 7}, ""), ("shop.orders", {0: 4}, "")],
+        ("topic", "partition", "offset", "remedy"),
+        [
+            ("order", 0, 1, "correct the topic's name there, or under kafka.topics or kafka.pattern"),
+            ("orders", 3, 1, "correct the partition's number: the first one is 0"),
+            ("orders", 0, 9, "choose an offset from 0 to 2; what lies below is gone from Kafka"),
+        ],
     )
-    def test_that_is_not_there(self, topic: str, offsets: dict[int, int], right: str) -> None:
-        with pytest.raises(StartingOffsetError):
-            asked_topic(topic, offsets, PRESENT)
-        assert asked_topic(right or topic, {0: 5}, PRESENT).partitions == {0: (5, 5)}
+    def test_that_is_not_there(self, site: Site, topic: str, partition: int, offset: int, remedy: str) -> None:
+        """As ``adopt`` meets it; a first start asks the same."""
+        foreign(site, {1: body([{"id": 1, "name": "one"}])})
+        site.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11), USERS.create(row(1), 12))
+        wanted = {site.topic.replace("orders", topic): {str(partition): offset}}
+        site.set(kafka__topics=None, kafka__pattern=rf"{site.cluster.prefix}\..*")
+        site.set(kafka__starting="offsets", kafka__starting_offsets=wanted)
+        refused = site.shell.type("cdc-bridge adopt CONFIG")
+        assert (refused.code, refused.error, refused.remedy) == (1, StartingOffsetError.__name__, remedy)
+        site.set(kafka__starting_offsets={site.topic: {"0": 0}})
+        assert site.shell.type("cdc-bridge adopt CONFIG").code == 0
+        require_health(site)
 
 
+@pytest.mark.kafka
 class TestRecord:
     @pytest.mark.parametrize(
-        ("partition", "offset", "remedy"),
-        [(7, None, "name one from 0 to 0"), (0, 4, "ask for an offset among them, or use --last")],
+        ("words", "remedy", "right"),
+        [
+            ("--partition 7", "name one from 0 to 0", "--partition 0"),
+            ("--offset 9", "ask for an offset among them, or use --last", "--last 2"),
+        ],
     )
-    def test_that_is_not_there(self, partition: int, offset: int | None, remedy: str) -> None:
-        with pytest.raises(NoSuchRecordError) as raised:
-            spans(Asked("shop.orders", partition, offset, 5), PRESENT["shop.orders"])
-        assert remedy_of(raised) == remedy
-        assert spans(Asked("shop.orders", 0, None, 5), PRESENT["shop.orders"]) == {0: (15, 20)}
+    def test_that_is_not_there(self, world: Site, words: str, remedy: str, right: str) -> None:
+        explain = f"cdc-bridge explain CONFIG --topic {world.topic}"
+        refused = world.shell.type(f"{explain} {words}")
+        assert (refused.code, refused.error, refused.remedy) == (1, NoSuchRecordError.__name__, remedy)
+        explained = world.shell.type(f"{explain} {right}")
+        assert (explained.code, explained.told, f"{world.topic} / 0 / 4" in explained.out) == (0, [], True)
 
 
 def test_checkpoint(tmp_path: Path) -> None:
@@ -114,12 +130,12 @@ def test_checkpoint(tmp_path: Path) -> None:
     assert not offsets.exists()
 
 
+@pytest.mark.kafka
 @pytest.mark.parametrize("url", ["file://zone", "s3://bucket/zone"])
-def test_location(url: str, tmp_path: Path) -> None:
-    with pytest.raises(InvalidLocationError) as raised:
-        open_storage(StorageLocation(url))
-    assert "file:///" in remedy_of(raised)
-    assert open_storage(StorageLocation(tmp_path.as_uri())).list("") == []
+def test_location(world: Site, url: str) -> None:
+    refused = world.shell.type("cdc-bridge verify ZONE", ZONE=url)
+    assert (refused.code, refused.error, "file:///" in refused.remedy) == (1, InvalidLocationError.__name__, True)
+    assert world.shell.type("cdc-bridge verify ZONE", ZONE=f"file://{world.shell.places['ZONE']}").code == 0
 
 
 def test_path() -> None:
@@ -129,26 +145,45 @@ def test_path() -> None:
     assert checked("orders/_metadata.json") == "orders/_metadata.json"
 
 
-def test_storage_denied(tmp_path: Path) -> None:
-    storage = LocalStorage(tmp_path)
-    (tmp_path / "orders").write_bytes(b"in the way")
-    with pytest.raises(StorageDeniedError):
-        storage.put_if_absent("orders/_metadata.json", b"{}")
-    (tmp_path / "orders").unlink()
-    assert storage.put_if_absent("orders/_metadata.json", b"{}")
+@pytest.mark.kafka
+def test_storage_denied_by_a_disk(world: Site, tmp_path: Path) -> None:
+    """A file of somebody's is where the bridge has its folder."""
+    scratch = tmp_path / "zone" / "_scratchPad"
+    shutil.rmtree(scratch)
+    scratch.write_bytes(b"in the way")
+    refused = world.shell.type("cdc-bridge check CONFIG")
+    assert refused.code == 1
+    assert refused.remedy.startswith("look at what is at this path: it must be a plain file or folder that the bridge")
+    paths = set(re.findall(r"^problem landing zone .+ \[file=(\w+)/", refused.out, re.MULTILINE))
+    assert paths == {scratch.name}
+    scratch.unlink()
+    assert world.shell.type("cdc-bridge check CONFIG").code == 0
+    require_health(world)
 
 
-def test_null_key(tmp_path: Path) -> None:
-    rows = pa.RecordBatch.from_pylist([{"id": None, "name": "n"}], schema=KEYED.arrow())
-    writer = ParquetFileWriter(tmp_path / "a.parquet", KEYED, marked=False)
-    with pytest.raises(NullKeyError) as raised:
-        writer.write(rows, None)
-    writer.abandon()
-    assert remedy_of(raised).startswith("declare key columns that are never null")
-    declared = PinnedSchema((PinnedColumn("id", "id", "int64"), PinnedColumn("name", "name", "string", key=True)))
-    other = ParquetFileWriter(tmp_path / "b.parquet", declared, marked=False)
-    other.write(pa.RecordBatch.from_arrays(rows.columns, schema=declared.arrow()), None)
-    assert other.close({}).row_count == 1
+@pytest.mark.kafka
+def test_storage_denied(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OneLake lets an identity in, and lets it do nothing."""
+    with DfsServer() as server, IdentityServer(TOKEN) as identity:
+        for name, value in identity.environment.items():
+            monkeypatch.setenv(name, value)
+        place, state = (emulated_location(server, tmp_path / "work") for _ in range(2))
+        endpoints = {"dfs_endpoint": place.dfs_endpoint, "blob_endpoint": place.blob_endpoint}
+        site.set(
+            landing_zone={"url": place.url, "ca_file": str(server.certificate), **endpoints},
+            fabric={"status": "off"},
+            state={"url": state.url, "checkpoint": str(tmp_path / "checkpoint")},
+        )
+        server.fault = lambda request: Answered(403, "AuthorizationPermissionMismatch")
+        refused = site.shell.type("cdc-bridge status CONFIG")
+        assert (refused.code, refused.error) == (1, StorageDeniedError.__name__)
+        assert refused.remedy.startswith("give the bridge's identity 'Read and write' on the mirrored database")
+        checked = site.shell.type("cdc-bridge check CONFIG")
+        assert (checked.code, refused.remedy in checked.told) == (1, True)
+        server.calm()
+        granted = site.shell.type("cdc-bridge check CONFIG")
+        assert granted.code == 0, granted.out
+        assert site.shell.type("cdc-bridge status CONFIG").code == 0
 
 
 def test_text_schema_change(tmp_path: Path) -> None:
@@ -163,20 +198,30 @@ def test_text_schema_change(tmp_path: Path) -> None:
     assert parquet.close({}).row_count == 0
 
 
-def test_unreadable_file(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableFileError) as raised:
-        open_content(b"PAR", TableMetadata(), "orders/1.parquet")
-    assert remedy_of(raised).startswith("put the right content back under the same name from a copy; without one, ")
-    writer = ParquetFileWriter(tmp_path / "a.parquet", KEYED, marked=False)
-    assert open_content(writer.close({}).path.read_bytes(), TableMetadata(), "orders/1.parquet").schema.names
+@pytest.mark.kafka
+def test_unreadable_file(world: Site, tmp_path: Path) -> None:
+    """UnreadableFileError is what ``replay`` and ``verify`` say of a file, here of a copy without its ledger."""
+    copy = tmp_path / "copy"
+    shutil.copytree(tmp_path / "zone", copy)
+    whole = (copy / LAST).read_bytes()
+    (copy / LAST).write_bytes(b"PAR")
+    assert "the file is not valid Parquet" in world.shell.type("cdc-bridge replay ZONE", ZONE=copy).out
+    found = world.shell.type("cdc-bridge verify ZONE", ZONE=copy)
+    assert (found.code, f"problem {LAST} " in found.out) == (1, True)
+    assert found.remedy.startswith("put the right content back under the same name from a copy; without one, ")
+    (copy / LAST).write_bytes(whole)
+    assert world.shell.type("cdc-bridge verify ZONE", ZONE=copy).code == 0
+    assert world.shell.type("cdc-bridge replay ZONE", ZONE=copy).code == 0
 
 
-def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.kafka
+def test_export(world: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "deltalake", None)
-    with pytest.raises(ExportError) as raised:
-        export(replayed(EXPORTED), ExportFormat.DELTA, tmp_path)
-    assert remedy_of(raised).endswith("or export to parquet or csv")
-    assert export(replayed(EXPORTED), ExportFormat.PARQUET, tmp_path).exists()
+    refused = world.shell.type("cdc-bridge replay ZONE --to delta OUT", OUT=tmp_path / "delta")
+    assert (refused.code, refused.error) == (1, ExportError.__name__)
+    assert refused.remedy.endswith("or export to parquet or csv")
+    assert world.shell.type("cdc-bridge replay ZONE --to parquet OUT", OUT=tmp_path / "out").code == 0
+    assert [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
 
 def test_database_url() -> None:
@@ -186,20 +231,20 @@ def test_database_url() -> None:
     assert location_of_url("postgresql://user@host:5432/shop")
 
 
-def test_coordinates() -> None:
-    with pytest.raises(InvalidCoordinatesError) as raised:
-        Coordinates.parse("shop.orders:0")
-    assert remedy_of(raised).startswith("write topic:partition:offset")
-    assert Coordinates.parse("shop.orders:0:4") == Coordinates("shop.orders", 0, 4)
-
-
-def test_letter() -> None:
-    there = letter(1)
-    decoder = Decoder(DecodeOptions())
-    with pytest.raises(NoSuchLetterError) as raised:
-        show_letter(Coordinates(there.record.topic, 0, 2), [there], NOTHING_LANDED, decoder)
-    assert remedy_of(raised) == "`cdc-bridge dead-letters list CONFIG` shows those that there are"
-    assert show_letter(Coordinates.of(there.record), [there], NOTHING_LANDED, decoder)
+@pytest.mark.kafka
+def test_letter(world: Site) -> None:
+    """First its coordinates are written wrongly, then they are those of no letter."""
+    world.send(replace(ORDERS.create(row(9), 29), value=b"{nonsense}"))
+    world.live()
+    show = "cdc-bridge dead-letters show CONFIG"
+    refused = world.shell.type(f"{show} {world.topic}:0")
+    assert (refused.code, refused.error) == (1, InvalidCoordinatesError.__name__)
+    assert refused.remedy.startswith("write topic:partition:offset")
+    refused = world.shell.type(f"{show} {world.topic}:0:3")
+    assert (refused.code, refused.error) == (1, NoSuchLetterError.__name__)
+    listed = world.shell.follow(refused.remedy, "dead-letters list")
+    [named] = re.findall(rf"{re.escape(world.topic)}:0:\d+", listed.out)
+    assert world.shell.type(f"{show} {named}").code == 0
 
 
 def test_demo_folder(tmp_path: Path) -> None:
@@ -211,9 +256,10 @@ def test_demo_folder(tmp_path: Path) -> None:
         assert folder.is_dir()
 
 
-def test_table_that_nobody_knows() -> None:
-    state = LedgerState("id", 1, 1, "w", tables={"public.orders": TableState(("shop", "public", "orders"), "o")})
-    with pytest.raises(UnknownTableError) as raised:
-        require_table("public.order", state)
-    assert "as `cdc-bridge status` does" in remedy_of(raised)
-    require_table("public.orders", state)
+@pytest.mark.kafka
+def test_table_that_nobody_knows(world: Site) -> None:
+    refused = world.shell.type("cdc-bridge pause CONFIG public.order")
+    assert (refused.code, refused.error) == (1, UnknownTableError.__name__)
+    status = world.shell.follow(refused.remedy, "status")
+    assert NAME in status.out.split()
+    assert world.shell.type(f"cdc-bridge pause CONFIG {NAME}", beside=world.live).code == 0

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 import pytest
 
 from connectors.landing_zone import redo
 from connectors.landing_zone.errors import (
     ForeignFolderError,
-    InvalidFileNameError,
     InvalidZoneError,
     LedgerBehindError,
     LostFileError,
@@ -20,38 +17,44 @@ from connectors.landing_zone.errors import (
     TableResetError,
 )
 from connectors.landing_zone.ledger.owner import OWNER_FILE, read_owner
-from connectors.landing_zone.numbering import parse
-from connectors.landing_zone.replay import open_zone, replay
+from connectors.landing_zone.replay import open_zone
 from connectors.landing_zone.replay.files import read_file
-from connectors.landing_zone.requests import Action, new_request
 from streaming.reconciling.mirror import UnreadableMirrorError, read_mirror
 from streaming.resolving.decision import Decision
-from tests.remedies.broken_zones import FIRST, LAST, METADATA, NEXT, carry_out, problems, require_health, stands
-from tests.remedies.lost_files import Resolving, landed_twice, lose, pending, started, take
+from tests.remedies.broken_zones import FIRST, LAST, METADATA, NEXT, carry_out, require_health, stands
+from tests.remedies.lost_files import landed_twice, lose, pending, started, take
+from tests.remedies.site import Site
 from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, row
-from tests.unit.streaming.rebuild_world import NAME, World
+from tests.unit.streaming.rebuild_world import NAME
+
+pytestmark = pytest.mark.kafka
+
+VERIFY = "cdc-bridge verify ZONE --state STATE"
 
 
-def test_lost_file(tmp_path: Path) -> None:
-    world = landed_twice(World(tmp_path))
-    lose(world)
-    started(world)
-    carry_out(world, stands(world, LostFileError), "resolve")
-    require_health(world)
+def test_lost_file(site: Site) -> None:
+    landed_twice(site)
+    lose(site)
+    started(site)
+    carry_out(site, stands(site, LostFileError), "resolve")
+    require_health(site)
 
 
-def test_sequence_conflict(tmp_path: Path) -> None:
-    world = landed_twice(World(tmp_path))
-    take(world, b"not ours")
-    started(world)
-    remedy = stands(world, SequenceConflictError)
-    carry_out(world, remedy, "resolve")
-    Resolving(world)(Decision.SET_ASIDE)
-    require_health(world)
+def test_sequence_conflict(site: Site) -> None:
+    landed_twice(site)
+    take(site, b"not ours")
+    started(site)
+    remedy = stands(site, SequenceConflictError)
+    undecided = site.shell.follow(remedy, "resolve")
+    assert undecided.code == 1
+    decision = f"--decide {Decision.SET_ASIDE.value}"
+    assert f"  {decision}: you vouch that" in undecided.out
+    assert site.shell.type(f"cdc-bridge resolve CONFIG {NAME} {decision}").code == 0
+    require_health(site)
 
 
-def test_table_reset(world: World) -> None:
+def test_table_reset(world: Site) -> None:
     for path in (FIRST, LAST, METADATA):
         world.zone.files.pop(path)
     started(world)
@@ -59,7 +62,7 @@ def test_table_reset(world: World) -> None:
     require_health(world)
 
 
-def test_table_reset_that_is_undone(world: World) -> None:
+def test_table_reset_that_is_undone(world: Site) -> None:
     gone = {path: world.zone.files.pop(path) for path in (FIRST, LAST, METADATA)}
     started(world)
     remedy = stands(world, TableResetError)
@@ -69,47 +72,45 @@ def test_table_reset_that_is_undone(world: World) -> None:
     require_health(world)
 
 
-def test_ledger_behind_because_of_another_writer(world: World) -> None:
+def test_ledger_behind_because_of_another_writer(world: Site) -> None:
     world.zone.write(NEXT, b"another's")
     started(world)
     carry_out(world, stands(world, LedgerBehindError), "resync")
     require_health(world)
 
 
-def test_ledger_behind_because_an_older_one_was_restored(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    world.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
-    world.live()
-    old = dict(world.state.files)
-    world.send(ORDERS.update(row(3, "three"), 12))
-    world.live()
-    newest = dict(world.state.files)
-    world.state.files.clear()
-    world.state.files.update(old)
-    started(world)
-    assert "set state.url to the newest one" in stands(world, LedgerBehindError)
-    world.state.files.clear()
-    world.state.files.update(newest)
-    require_health(world)
+def test_ledger_behind_because_an_older_one_was_restored(site: Site) -> None:
+    site.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
+    site.live()
+    old = dict(site.state.files)
+    site.send(ORDERS.update(row(3, "three"), 12))
+    site.live()
+    newest = dict(site.state.files)
+    site.state.files.clear()
+    site.state.files.update(old)
+    started(site)
+    assert "set state.url to the newest one" in stands(site, LedgerBehindError)
+    site.state.files.clear()
+    site.state.files.update(newest)
+    require_health(site)
 
 
-def test_metadata_conflict(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    world.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
-    world.driver().land()
-    expected = world.zone.files[METADATA]
-    file = pending(world)
-    world.zone.write(file.staged, world.zone.files.pop(file.target))
-    world.zone.write(METADATA, b'{"keyColumns": ["name"]}')
-    started(world)
-    remedy = stands(world, MetadataConflictError)
+def test_metadata_conflict(site: Site) -> None:
+    site.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
+    site.driver().land()
+    expected = site.zone.files[METADATA]
+    file = pending(site)
+    site.zone.write(file.staged, site.zone.files.pop(file.target))
+    site.zone.write(METADATA, b'{"keyColumns": ["name"]}')
+    started(site)
+    remedy = stands(site, MetadataConflictError)
     assert remedy.startswith("put the expected content back")
-    world.zone.write(METADATA, expected)
-    carry_out(world, remedy, "resume")
-    require_health(world)
+    site.zone.write(METADATA, expected)
+    carry_out(site, remedy, "resume")
+    require_health(site)
 
 
-def test_foreign_folder(world: World) -> None:
+def test_foreign_folder(world: Site) -> None:
     world.release_wait = 120.0
     world.ask()
     world.driver().drain()
@@ -119,50 +120,51 @@ def test_foreign_folder(world: World) -> None:
     remedy = stands(world, ForeignFolderError)
     del world.zone.files[NEXT]
     world.release_wait = 0.0
-    assert "resync" in remedy
-    world.ask(new_request(Action.RESYNC, now_ms=2, by="ann@home", table=NAME))
+    carry_out(world, remedy, "resync")
     require_health(world)
 
 
-def test_invalid_file_name(world: World) -> None:
+def test_invalid_file_name(world: Site) -> None:
+    """InvalidFileNameError is what `verify` says of the file."""
     stray = "public.schema/orders/notes.txt"
     world.zone.write(stray, b"mine")
-    with pytest.raises(InvalidFileNameError) as raised:
-        parse(stray.rpartition("/")[2])
-    assert raised.value.remedy.startswith("move the file out of the table's folder")
-    assert stray in [one.file for one in problems(world)]
+    found = world.shell.type(VERIFY)
+    assert (found.code, f"problem {stray} " in found.out) == (1, True)
+    assert found.remedy == "move it out of the table's folder; only the bridge writes there"
     del world.zone.files[stray]
-    assert problems(world) == []
+    require_health(world)
 
 
-def test_invalid_zone(world: World) -> None:
+def test_invalid_zone(world: Site) -> None:
     started(world)
     whole = world.zone.files[OWNER_FILE]
     world.zone.write(OWNER_FILE, b"{")
-    with pytest.raises(InvalidZoneError) as raised:
-        started(world)
-    assert raised.value.remedy.startswith("restore it from the ledger's id in the state storage")
+    refused = world.shell.type("cdc-bridge run CONFIG --once")
+    assert (refused.code, refused.error) == (1, InvalidZoneError.__name__)
+    assert refused.remedy.startswith("restore it from the ledger's id in the state storage")
     world.zone.write(OWNER_FILE, msgspec.json.encode({"ledger_id": world.ledger.ledger_id, "source": "shop"}))
     owner = read_owner(MemoryStorage(world.zone))
     assert owner == msgspec.json.decode(whole, type=type(owner))
+    assert world.shell.type("cdc-bridge run CONFIG --once").code == 0
     require_health(world)
 
 
-def test_unreadable_file_and_mirror(world: World) -> None:
-    zone = open_zone(MemoryStorage(world.zone))
+def test_unreadable_file_and_mirror(world: Site) -> None:
     whole = world.zone.files[FIRST]
     world.zone.write(FIRST, b"none")
     with pytest.raises(UnreadableMirrorError) as raised:
         read_mirror(MemoryStorage(world.zone), NAME, world.table)
-    assert "cdc-bridge verify" in raised.value.remedy
-    (found,) = problems(world)
-    assert "put the very bytes" in str(found) or "put the right content back under the same name" in str(found)
+    found = world.shell.follow(raised.value.remedy, "verify")
+    assert (found.code, f"problem {FIRST} " in found.out) == (1, True)
+    [remedy] = set(found.told)
+    carry_out(world, remedy, "pause", TABLE=NAME)
+    assert "put the very bytes that the ledger has bound back under this name" in remedy
     world.zone.write(FIRST, whole)
-    assert problems(world) == []
-    assert replay(zone.table(NAME)).stopped is None
+    carry_out(world, stands(world, "paused"), "resume")
+    require_health(world)
 
 
-def test_path_not_found(world: World) -> None:
+def test_path_not_found(world: Site) -> None:
     table = open_zone(MemoryStorage(world.zone)).table(NAME)
     metadata = table.metadata()
     assert metadata is not None

@@ -37,6 +37,7 @@ from streaming.printable import one_line
 from streaming.resolving.remaking import not_remade
 from tests.security.test_names import NAMES, landed, of_source
 from tests.support.records import Table
+from tests.support.told_commands import commands
 from tests.unit.landing_zone import ledger_builders
 from tests.unit.landing_zone.memory_storage import MemoryStorage
 
@@ -50,13 +51,7 @@ HOSTILE = tuple(dict.fromkeys((*NAMES, *OF_A_SHELL)))
 HARMLESS = "public.orders"
 COMMAND = typer.main.get_command(cli.app)
 
-_FRAMED = re.compile(r"(?<!`)(`+)(?!`)(cdc-bridge .+?)(?<!`)\1(?!`)", re.DOTALL)
 _STATE = LedgerState(ledger_id="L", version=7, epoch=2, writer="w", topics={"t": TopicOffsets("T", {0: 3})})
-
-
-def commands(remedy: str) -> list[str]:
-    """What the remedy frames, as Markdown tells where that ends."""
-    return [found[2] for found in _FRAMED.finditer(remedy)]
 
 
 def _raised(check: Callable[[], object]) -> str:

@@ -102,7 +102,7 @@ def _proof(trial: _Trial, storage: Storage, place: str, attempt: Attempt) -> Pro
     try:
         ok = attempt(lambda: trial.holds(storage, place))
     except BridgeError as error:
-        detail = f"{trial.detail}: {error.message}"
+        detail = f"{trial.detail}: {error.what_and_where}"
         return Proof(trial.name, ok=False, detail=detail, remedy=error.remedy, error=error)
     return Proof(trial.name, ok=ok, detail=trial.detail, remedy="" if ok else trial.remedy)
 

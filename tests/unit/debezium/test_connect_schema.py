@@ -155,6 +155,7 @@ def test_the_remedy_says_where_to_look() -> None:
     with pytest.raises(SchemaError) as caught:
         row_schema_of({"type": "money"})
     assert caught.value.remedy == (
-        "look at the record with `cdc-bridge explain CONFIG --topic TOPIC --offset OFFSET`, and at the connector's "
+        "look at the record with `cdc-bridge explain CONFIG --topic TOPIC --partition PARTITION --offset "
+        "OFFSET`, and at the connector's "
         "converter settings"
     )

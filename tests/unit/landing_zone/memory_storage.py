@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar, assert_never
@@ -79,7 +79,7 @@ class Disk:
         late_after: requests, of any view, that a late one still lets pass.
     """
 
-    files: dict[str, bytes] = field(default_factory=dict)
+    files: MutableMapping[str, bytes] = field(default_factory=dict)
     modified: dict[str, float] = field(default_factory=dict)
     folders: dict[str, str] = field(default_factory=dict)
     made: int = 0
@@ -118,7 +118,7 @@ class MemoryStorage:
         return "memory:///zone"
 
     @property
-    def files(self) -> dict[str, bytes]:
+    def files(self) -> MutableMapping[str, bytes]:
         return self.disk.files
 
     def put_if_absent(self, path: str, body: bytes) -> bool:

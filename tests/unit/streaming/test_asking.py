@@ -92,7 +92,7 @@ class TestPause:
             pause_table(asking(shop, shop.chores.run), "public.order", console(), wait=True)
         assert raised.value.message == "the ledger knows no table public.order; the nearest: public.orders"
         assert raised.value.remedy == (
-            "name the table as `cdc-bridge status` does; it is known once its first event was read"
+            "name the table as `cdc-bridge status CONFIG` does; it is known once its first event was read"
         )
         with pytest.raises(UnknownTableError, match="the ledger knows no table zzz; it knows 1 tables"):
             pause_table(asking(shop, shop.chores.run), "zzz", console(), wait=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -209,6 +210,21 @@ class TestPostgresql:
     def test_a_table_that_is_gone_is_not_missed_in_the_publication(self) -> None:
         publication = Publication("dbz", True, True, True, True, ())
         assert found(check_publication([publication], "dbz", [CAPTURED], [])) == [("publication dbz", "ok")]
+
+    def test_a_publication_s_name_is_one_word_of_every_statement(self) -> None:
+        name = 'my"pub'
+        known = [
+            ReplicatedTable(ORDERS, ReplicaIdentity.DEFAULT, columns=("id",), parts={PART: ReplicaIdentity.DEFAULT}),
+            ReplicatedTable(LINES, ReplicaIdentity.DEFAULT, columns=("id", "name")),
+        ]
+        tables = [Captured(str(table), table) for table in (ORDERS, LINES)]
+        missing = check_publication([], name, tables, known)
+        nothing = check_publication([Publication(name, True, True, False, False, ())], name, tables, known)
+        sent = (PublishedTable(PART, ("id",), ""), PublishedTable(LINES, ("id",), ""))
+        parts = check_publication([Publication(name, True, True, True, True, sent)], name, tables, known)
+        told = [check.remedy for check in (*missing, *nothing, *parts)]
+        said = [re.findall(r'PUBLICATION ((?:[^" ]|"(?:[^"]|"")*")+) (?:FOR|SET|ADD) ', one) for one in told]
+        assert said == [['"my""pub"']] * 7
 
     def test_which_publication(self) -> None:
         one = Publication("mine", True, True, True, True, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,9 +46,11 @@ class TestStorage:
 
         checks = list(check_storage("state", MemoryStorage(hook=refuse)))
         assert verdicts(checks) == [("state rename if absent", "problem"), ("state rename condition", "problem")]
-        assert [check.detail.removesuffix(": The storage did not answer") for check in checks] == [
-            "could not be tried: renamed a file; a second rename to the same name was refused",
-            "could not be tried: the same, guarded by the storage's own condition alone",
+        assert [re.sub(f"{PROOF_FOLDER}/[0-9a-f]+", "FOLDER", check.detail) for check in checks] == [
+            "could not be tried: renamed a file; a second rename to the same name was refused: "
+            "The storage did not answer [file=FOLDER/rename/target]",
+            "could not be tried: the same, guarded by the storage's own condition alone: "
+            "The storage did not answer [file=FOLDER/condition/target]",
         ]
         assert {check.remedy for check in checks} == {"try again"}
 

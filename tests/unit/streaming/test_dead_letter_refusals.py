@@ -82,7 +82,7 @@ class TestRefusals:
         assert shop.part(1) == Part(
             False,
             "public.orders is catching up",
-            "replay the letter once `cdc-bridge status` shows the table streaming",
+            "replay the letter once `cdc-bridge status CONFIG` shows the table streaming",
         )
 
     @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ class TestPause:
         assert (given.accepted, given.message, given.remedy) == (
             False,
             "public.orders is being rebuilt, and its folder is not there to stand still",
-            "wait until `cdc-bridge status` shows it filling or streaming, then pause it",
+            "wait until `cdc-bridge status CONFIG` shows it filling or streaming, then pause it",
         )
 
     def test_an_unknown_table_is_refused(self, tmp_path: Path) -> None:
@@ -198,5 +198,5 @@ class TestPause:
             assert (answer.accepted, answer.message, answer.remedy) == (
                 False,
                 "the ledger knows no table public.order",
-                "name it as `cdc-bridge status` does; a table is known once its first event was read",
+                "name it as `cdc-bridge status CONFIG` does; a table is known once its first event was read",
             )

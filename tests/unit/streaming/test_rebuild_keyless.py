@@ -106,7 +106,7 @@ class TestKeyless:
             f"{NAME} has no key, and Debezium has not said yet that the snapshot which it was asked for is over: the "
             "rows of a second one would land beside those of the first",
         )
-        assert answer.remedy.startswith("wait until `cdc-bridge status` shows the table streaming")
+        assert answer.remedy.startswith("wait until `cdc-bridge status CONFIG` shows the table streaming")
         assert (world.table, world.files()) == (before, files)
 
         world.answer_signals()  # Debezium says now that it is over

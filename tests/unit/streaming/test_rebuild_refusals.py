@@ -64,7 +64,7 @@ class TestRefusals:
         shop(world)
         message, remedy = self.refused(world, "public.nothing")
         assert message == "the ledger knows no table public.nothing"
-        assert remedy.startswith("name it as `cdc-bridge status` does")
+        assert remedy.startswith("name it as `cdc-bridge status CONFIG` does")
 
     def test_of_a_keyless_table_that_several_partitions_feed(self, world: World) -> None:
         world.policies = {"on_missing_key": OnMissingKey.APPEND}

@@ -21,7 +21,9 @@ from streaming.reporting.history_view import show_log, show_version
 from streaming.reporting.rows_view import landed_text
 from streaming.reporting.status import status_of
 from streaming.reporting.status_view import Status, read_status, show_status
+from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, landed, parked, row, two_batches
+from tests.unit.streaming.rebuild_world import World, shop
 from tests.unit.streaming.settings_builder import settings
 
 ORDERS_TABLE = "public.orders"
@@ -206,6 +208,15 @@ class TestHistory:
         two_batches(tmp_path)
         assert history(storage(tmp_path), 1) == [entry_of(storage(tmp_path), 3)]
         assert history(storage(tmp_path), 1)[0].new_columns == (NewColumn(ORDERS_TABLE, "note", "string"),)
+
+    def test_a_rebuild_is_told_and_the_columns_of_the_new_generation_are_not_new(self, tmp_path: Path) -> None:
+        world = shop(World(tmp_path))
+        world.ask()
+        world.live()
+        told = history(MemoryStorage(world.state), 100)
+        steps = [step.value for entry in reversed(told) for step in entry.under_way.values()]
+        assert steps == ["deleting", "cleared", "filling"]
+        assert [entry.new_columns for entry in told if entry.new_columns] == []
 
     def test_a_table_that_stops_is_told_once(self, tmp_path: Path) -> None:
         shop = parked(tmp_path)
