@@ -194,7 +194,8 @@ def _new_columns(before: LedgerState, version: Version) -> Iterator[NewColumn]:
     schemas = {**before.schemas, **version.schemas}
     for name, table in sorted(version.tables.items()):
         earlier = before.tables[name].schema if name in before.tables else ""
-        if not earlier or earlier == table.schema:
+        # A table whose folder is removed for a rebuild has none until the first row of its snapshot has landed.
+        if not earlier or not table.schema or earlier == table.schema:
             continue
         old, new = (msgspec.json.decode(schemas[one], type=PinnedSchema) for one in (earlier, table.schema))
         names = {column.name for column in old.columns}
