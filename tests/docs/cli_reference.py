@@ -36,19 +36,28 @@ _KINDS = {int: "NUMBER", float: "NUMBER", str: "TEXT", Path: "PATH"}
 
 def cli_reference() -> str:
     """The whole page, in Markdown."""
+    sections = [_section(name, command) for name, command in commands().items()]
+    return "\n".join([_HEAD, *_options_of_all(_root()), *sections])
+
+
+def commands() -> dict[str, TyperCommand]:
+    """All that can be typed, by name: ``ledger log``."""
+    return dict(_commands(_root(), ""))
+
+
+def _root() -> TyperGroup:
     root = typer.main.get_command(cli.app)
     assert isinstance(root, TyperGroup)
-    sections = [_section(name, command) for name, command in _commands(root, "cdc-bridge")]
-    return "\n".join([_HEAD, *_options_of_all(root), *sections])
+    return root
 
 
-def _commands(group: TyperGroup, name: str) -> Iterator[tuple[str, TyperCommand]]:
+def _commands(group: TyperGroup, before: str) -> Iterator[tuple[str, TyperCommand]]:
     for key, command in group.commands.items():
         if isinstance(command, TyperGroup):
-            yield from _commands(command, f"{name} {key}")
+            yield from _commands(command, f"{before}{key} ")
         else:
             assert isinstance(command, TyperCommand)
-            yield f"{name} {key}", command
+            yield f"{before}{key}", command
 
 
 def _options_of_all(root: TyperGroup) -> list[str]:
@@ -59,8 +68,8 @@ def _options_of_all(root: TyperGroup) -> list[str]:
 def _section(name: str, command: TyperCommand) -> str:
     arguments = [one for one in command.params if isinstance(one, TyperArgument)]
     options = [one for one in command.params if isinstance(one, TyperOption)]
-    usage = " ".join([name, *(_metavar(one) for one in arguments), *(["[OPTIONS]"] if options else [])])
-    parts = [f"## {name.removeprefix('cdc-bridge ')}\n", _text(command.help or ""), "", "```", usage, "```", ""]
+    usage = " ".join(["cdc-bridge", name, *(_metavar(one) for one in arguments), *(["[OPTIONS]"] if options else [])])
+    parts = [f"## {name}\n", _text(command.help or ""), "", "```", usage, "```", ""]
     if arguments:
         rows = [f"| `{_metavar(one)}` | {_cell(one.help or '')} |" for one in arguments]
         parts += ["| argument | meaning |", "|---|---|", *rows, ""]

@@ -13,6 +13,7 @@ from tests.support.authority import Authority
 from tests.support.bridge import QUICK_START
 from tests.support.canaries import canary
 from tests.support.cluster import Cluster
+from tests.support.played_debezium import PlayedDebezium
 from tests.unit.streaming.settings_builder import settings_text
 
 
@@ -24,6 +25,7 @@ def planted(
     cluster: Cluster,
     refusing: str,
     database: int,
+    debezium: PlayedDebezium,
     **changes: Any,
 ) -> str:
     """Settings with a secret everywhere: some in place, some in files, one in the environment."""
@@ -68,6 +70,7 @@ def planted(
                 "spark.eventLog.compress": "false",
                 "spark.hadoop.fs.azure.account.key": canary("spark property"),
             },
+            **debezium.settings,
             **changes,
         }
     )

@@ -29,7 +29,7 @@ def opens_the_key(found: Evidence) -> bool:
 
 
 def refused(found: Evidence) -> bool:
-    return b"Kafka refuses access" in found.shown["refused password: stderr"] and let_in(found)
+    return b"Kafka refuses access" in found.shown["run refused: stderr"] and let_in(found)
 
 
 def told(found: Evidence, name: str) -> bool:
@@ -73,5 +73,6 @@ USES: Mapping[str, Callable[[Evidence], bool]] = {
     "spark property": has_reached_hadoop,
     "other environment": inherited,
     "refused password": refused,
+    "misspelt password": lambda found: b"kafka.security.pasword" in found.shown["ledger log {broken}: stderr"],
 }
 """By secret."""

@@ -1,21 +1,25 @@
 """Secrets stay where they were put: a distinct one is planted in every setting that takes one, and searched everywhere.
 
 The real job runs as a process of its own and meets failures: a bad record, a registry, a connector, a database and a
-lineage server that refuse it, at last a broker that refuses the password. Searched are its output, every file that it
-leaves (zone, ledger, checkpoint, Spark's event log and scratch folders), Spark's web interface, the status page, the
-metrics, and the command lines of it and of all processes below it. A secret that nobody reads would prove nothing, so
-each is shown to have been used: whom it let in, whom it was told, or what it made of a value.
+lineage server that refuse it, at last a broker that refuses the password. So do all other commands, beside it and
+behind it: where they work, and where they fail. Searched are their output, every file that they leave (zone, ledger,
+requests, checkpoint, exports, Spark's event log and scratch folders), packed ones as they lie there and unpacked, every
+record in Kafka, Spark's web interface, the status page, the metrics, and, as long as they live, the command lines of
+them and of all processes below them. A secret that nobody reads would prove nothing, so each is shown to have been
+used: whom it let in, whom it was told, or what it made of a value.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import http.client
 import json
 import os
+import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,23 +27,41 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from connectors.kafka.config import KafkaConfig
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.demo.columns import Column, Kind
 from streaming.demo.workload import Record
 from streaming.settings.json_schema import facts
+from tests.docs.cli_reference import commands
+from tests.integration.canary_commands import (
+    BEHIND_A_RUN,
+    BESIDE_A_RUN,
+    DATABASE,
+    ONELAKE,
+    REBUILD,
+    RUN,
+    WITHOUT,
+    Way,
+    said,
+    start,
+)
 from tests.integration.canary_settings import key_file, login, oauth, planted
 from tests.integration.canary_uses import USES
+from tests.rig import until
 from tests.support.authority import Authority
 from tests.support.bridge import QUICK_JAVA, TABLE
+from tests.support.c_compiler import COMPILER
 from tests.support.canaries import Evidence, canary, searched_folders, tell
 from tests.support.cluster import Cluster
+from tests.support.family import Family
 from tests.support.patient_broker import PATIENT
+from tests.support.played_debezium import PlayedDebezium
 from tests.support.process import SECONDS, command
-from tests.support.process_tree import descendants
 from tests.support.records import COLUMNS, Table
 from tests.support.refusing import Refusing, RefusingDatabase
+from tests.support.started import StartedPrograms
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
@@ -56,7 +78,8 @@ SETTINGS = {
     "tables.secrecy.key": "encryption key",
     "lineage.api_key": "lineage key",
 }
-BESIDE = ("spark property", "other environment", "refused password")
+BESIDE = ("spark property", "other environment", "refused password", "misspelt password")
+ROW = {"id": 1, "name": "a", "note": "b"}
 SPARK_PATHS = ("environment", "jobs", "stages", "executors", "sql?details=true", "allexecutors")
 SPARK_PAGES = ("environment/", "jobs/", "stages/", "executors/", "SQL/", "StreamingQuery/")
 
@@ -71,7 +94,9 @@ def broker(
     tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], authority: Authority
 ) -> Iterator[EmbeddedBroker]:
     prefix = "listener.name.client."
-    users = f'user_bridge="{canary("kafka password")}"'
+    quoted = canary("kafka password").replace("\\", "\\\\").replace('"', '\\"')
+    # For JAAS, and then for a file of Java properties.
+    users = f'user_bridge="{quoted}"'.replace("\\", "\\\\")
     properties = {
         "listener.security.protocol.map": "CLIENT:SASL_SSL,PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT",
         f"{prefix}sasl.enabled.mechanisms": "PLAIN",
@@ -87,66 +112,95 @@ def broker(
         yield running
 
 
+@dataclass(frozen=True)
+class Stage:
+    """Where the commands are run.
+
+    Attributes:
+        folder: they leave all that they leave below it; private: holds what nobody else is to read.
+        settings: files by name, and what else the commands' arguments name.
+    """
+
+    folder: Path
+    private: Path
+    cluster: Cluster
+    debezium: PlayedDebezium
+    table: Table
+    environment: Mapping[str, str]
+    settings: Mapping[str, object]
+
+
 @pytest.fixture(scope="module")
 def evidence(
     tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker, authority: Authority, spark_jars: list[Path]
 ) -> Evidence:
     folder, private = tmp_path_factory.mktemp("work"), tmp_path_factory.mktemp("private")
     (folder / "events").mkdir()
-    found = Evidence()
+    found = Evidence(given=frozenset({"registry password", "other environment"}))
     cluster = Cluster(broker.internal_bootstrap_servers)
+    debezium = PlayedDebezium(cluster)
     table = Table(cluster.topic(), columns=(*COLUMNS, Column("note", Kind.TEXT)))
-    cluster.send(
-        table.create({"id": 1, "name": "a", "note": "b"}, lsn=1), Record(table.topic, 0, None, b"{nonsense}", ())
-    )
+    cluster.send(table.create(ROW, lsn=1), Record(table.topic, 0, None, b"{nonsense}", ()))
+    programs = StartedPrograms(private)
     environment = {
         **searched_folders(folder),
+        **programs.environment,
         "AZURE_CLIENT_SECRET": canary("other environment"),
         "CDC_BRIDGE_REGISTRY__PASSWORD": canary("registry password"),
         "CDC_BRIDGE_DEBUG": "1",
     }
     with Refusing() as refusing, RefusingDatabase() as database:
-        settings = private / "bridge.yaml"
-        settings.write_text(planted(folder, private, broker, authority, cluster, refusing.url, database.port))
-        found.private_key = key_file(settings).read_bytes()
-        tell(found, "check", ["check", str(settings), "--json"], folder, environment)
-        follow(
-            found,
-            settings,
-            folder,
-            environment,
-            lambda: cluster.send(Record(table.topic, 0, b"\0abcd", b"\0abcdx", ())),
-        )
-        for name, changes in (
-            ("refused password", {"kafka__security": login(private, authority, "refused password")}),
-            ("oauth client secret", {"kafka__security": oauth(private, authority, refusing.url)}),
-        ):
-            other = private / f"{name.split()[0]}.yaml"
-            text = planted(folder, private, broker, authority, cluster, refusing.url, database.port, **changes)
-            other.write_text(text)
-            tell(found, name, ["run", str(other), "--once"], folder, environment)
+        right = login(private, authority, "kafka password")
+        variants: dict[str, dict[str, Any]] = {
+            "right": {},
+            "refused": {
+                "kafka__security": login(private, authority, "refused password"),
+                "kafka__starting": "earliest",
+            },
+            "oauth": {"kafka__security": oauth(private, authority, refusing.url)},
+            "broken": {"kafka__security": {**right, "pasword": canary("misspelt password")}},
+            "lost": {"state": {"url": f"file://{folder}/lost"}},
+            "adopting": {
+                "landing_zone__url": f"file://{folder}/adopted",
+                "kafka__starting": "earliest",
+            },
+        }
+        for name, changes in variants.items():
+            text = planted(
+                folder, private, broker, authority, cluster, refusing.url, database.port, debezium, **changes
+            )
+            (private / f"{name}.yaml").write_text(text)
+        settings: dict[str, object] = {name: private / f"{name}.yaml" for name in variants}
+        places = {**settings, "topic": table.topic, "table": TABLE, "zone": folder / "zone"}
+        stage = Stage(folder, private, cluster, debezium, table, environment, places)
+        found.private_key = key_file(private / "right.yaml").read_bytes()
+        tell(found, "check", ["check", str(settings["right"]), "--json"], folder, environment)
+        follow(found, stage)
+        for name in ("refused", "oauth"):
+            tell(found, f"run {name}", ["run", str(settings[name]), "--once"], folder, environment)
+        start(found, BEHIND_A_RUN, places, folder, environment)
         found.told = [*refusing.told, *database.told]
     found.rows = replay(open_zone(LocalStorage(folder / "zone")).table(TABLE)).table.to_pylist()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            found.add(f"file {path.relative_to(folder)}", path.name.encode() + b"\n" + path.read_bytes())
+    found.add_folder(folder)
+    found.add("started programs", programs.lines())
+    found.add_records(KafkaConfig(broker.internal_bootstrap_servers))
     return found
 
 
-def follow(
-    found: Evidence, settings: Path, folder: Path, environment: Mapping[str, str], disturb: Callable[[], None]
-) -> None:
-    """Run the bridge until its first rows have landed, look at everything, disturb it, and wait for its end."""
-    said = yaml.safe_load(settings.read_text())
+def follow(found: Evidence, stage: Stage) -> None:
+    """Run the bridge until its first rows have landed, look at everything, ask, disturb it, and wait for its end."""
+    settings = stage.private / "right.yaml"
     with (
-        (settings.parent / "stdout").open("wb") as output,
+        (stage.private / "stdout").open("wb") as output,
         subprocess.Popen(
             command("run", str(settings)),
-            cwd=folder,
-            env=os.environ | environment,
+            cwd=stage.folder,
+            env=os.environ | stage.environment,
             stdout=output,
             stderr=subprocess.PIPE,
+            start_new_session=True,
         ) as process,
+        Family(process.pid) as family,
     ):
         try:
             assert process.stderr is not None
@@ -155,22 +209,34 @@ def follow(
                 if b"version 2:" in line:
                     break
             assert b"version 2:" in line, found.shown["run: stderr"].decode()
-            look(found, process.pid, said)
-            disturb()
+            look(found, yaml.safe_load(settings.read_text()))
+            ask(found, stage)
+            stage.cluster.send(Record(stage.table.topic, 0, b"\0abcd", b"\0abcdx", ()))
             found.add("run: stderr", process.stderr.read())
             found.codes["run"] = process.wait(SECONDS)
         finally:
             process.kill()
-    found.add("run: stdout", (settings.parent / "stdout").read_bytes())
+    found.add_family("run", family)
+    found.add("run: stdout", (stage.private / "stdout").read_bytes())
 
 
-def look(found: Evidence, pid: int, said: Mapping[str, Any]) -> None:
-    for process in (pid, *descendants(pid)):
-        # One that has ended by now, as those do that Hadoop starts for a moment, has none any more.
-        with contextlib.suppress(OSError):
-            line = Path(f"/proc/{process}/cmdline").read_bytes()
-            found.add("command lines", line)
-            found.environments[line] = Path(f"/proc/{process}/environ").read_bytes()
+def ask(found: Evidence, stage: Stage) -> None:
+    """Ask the driver for all that it can be asked for, and be the connector from which it wants a snapshot.
+
+    Before, the tables are copied for a zone that is adopted.
+    """
+    shutil.copytree(stage.folder / "zone/public.schema", stage.folder / "adopted/public.schema")
+    for way in BESIDE_A_RUN:
+        start(found, [way], stage.settings, stage.folder, stage.environment)
+    with ThreadPoolExecutor(1) as pool:
+        rebuilding = pool.submit(start, found, [REBUILD], stage.settings, stage.folder, stage.environment)
+        until(lambda: bool(stage.debezium.asked()) or rebuilding.done(), "a snapshot is asked for")
+        if not rebuilding.done():
+            stage.debezium.snapshot(stage.table.reread(ROW, lsn=2))
+        rebuilding.result()
+
+
+def look(found: Evidence, said: Mapping[str, Any]) -> None:
     status = f"http://127.0.0.1:{said['http']['port']}"
     for path in ("/", "/metrics", "/livez", "/readyz", "/startupz"):
         found.add(f"status {path}", fetched(status, path))
@@ -212,9 +278,12 @@ def test_what_was_searched_holds_what_the_bridge_has_to_say(evidence: Evidence) 
     assert b"version 2:" in evidence.shown["run: stderr"]
     assert evidence.codes["run"] == 1
     assert b"RegistryAccessError" in evidence.shown["run: stderr"]
-    assert b"Kafka refuses access" in evidence.shown["refused password: stderr"]
-    assert b"org.apache.spark.deploy.SparkSubmit" in evidence.shown["command lines"]
-    assert b"pyspark" in evidence.shown["command lines"]
+    assert b"Kafka refuses access" in evidence.shown["run refused: stderr"]
+    assert b"org.apache.spark.deploy.SparkSubmit" in evidence.shown["run: command lines"]
+    assert b"pyspark" in evidence.shown["run: command lines"]
+    assert COMPILER is None or b"org.apache.spark.launcher.Main" in evidence.shown["started programs"]
+    assert any(place.startswith("file zone/") and place.endswith(".parquet, unpacked") for place in evidence.shown)
+    assert any(place.startswith("topic ") and place.endswith("-signals") for place in evidence.shown)
     assert b"spark.redaction.regex" in evidence.shown["Spark API environment"]
     assert b"bridge_" in evidence.shown["status /metrics"]
     kinds = {place.split()[1].split("/")[0] for place in evidence.shown if place.startswith("file ")}
@@ -222,10 +291,14 @@ def test_what_was_searched_holds_what_the_bridge_has_to_say(evidence: Evidence) 
     assert any(b"SparkListenerEnvironmentUpdate" in content for content in evidence.shown.values())
 
 
-def test_the_search_would_see_a_secret_however_it_is_encoded() -> None:
-    name = "kafka password"
-    for text in (canary(name), *(f"{'u' * length}:{canary(name)}:x" for length in range(3))):
-        seen = Evidence()
-        seen.add("plain", f"a {text} b")
-        seen.add("encoded", base64.b64encode(text.encode()))
-        assert seen.finds(name) == ["plain", "encoded"]
+@pytest.mark.parametrize("way", [*BESIDE_A_RUN, REBUILD, *BEHIND_A_RUN], ids=lambda way: way.typed)
+def test_the_command_came_as_far_as_it_was_to(evidence: Evidence, way: Way) -> None:
+    assert (evidence.codes[way.typed], way.says in said(evidence, way)) == (way.code, True), said(evidence, way)
+
+
+def test_every_command_is_run_with_secrets_where_it_works_and_where_it_fails() -> None:
+    ways = [*BESIDE_A_RUN, REBUILD, *BEHIND_A_RUN, *ONELAKE, *DATABASE]
+    assert {way.command for way in ways} | WITHOUT.keys() | RUN == commands().keys()
+    takes = {name for name, one in commands().items() if {"CONFIG", "ZONE"} & {each.metavar for each in one.params}}
+    assert {way.command for way in ways if way.code == 0} >= takes - RUN
+    assert {way.command for way in ways if way.code != 0} >= takes - RUN

@@ -60,10 +60,8 @@ def evidence(
                 tell(found, name, ["run", str(settings), "--once"], folder, environment | identity.environment)
         told = [request.headers.get("authorization", "") for request in server.requests]
         for path, node in server.tree.children(server.tree.filesystem, recursive=True):
-            found.add(f"storage {path}", node.body)
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            found.add(f"file {path.relative_to(folder)}", path.read_bytes())
+            found.add_file(f"storage {path}", path, node.body)
+    found.add_folder(folder)
     return found, told
 
 

@@ -5,13 +5,16 @@ As :mod:`tests.integration.test_canaries`, without Spark: a command signs in, an
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from tests.catalogue.place import ORDERS, Place, row
+from tests.catalogue.place import ORDERS, TABLE, Place, row
 from tests.emulators.dfs_server import DfsServer
 from tests.emulators.fabric_server import ITEM, WORKSPACE, FabricServer
 from tests.emulators.login_server import LoginServer
 from tests.emulators.tokens import Tokens
+from tests.integration.canary_commands import ONELAKE, Way, said, start
 from tests.scale_out.shop import RemoteZone
 from tests.support.canaries import Evidence, canary, searched_folders, tell
 from tests.unit.streaming.settings_builder import settings_text
@@ -22,7 +25,8 @@ SECRET, WRONG, STORAGE, FABRIC = "client secret", "wrong client secret", "storag
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     folder = tmp_path_factory.mktemp("canaries")
-    found, environment = Evidence(), {**searched_folders(folder), "CDC_BRIDGE_DEBUG": "1"}
+    found = Evidence(given=frozenset({SECRET, WRONG}))
+    environment = {**searched_folders(folder), "CDC_BRIDGE_DEBUG": "1"}
     Place(folder / "local").land(ORDERS.create(row(1), 1))
     tokens = {"https://storage.azure.com": canary(STORAGE), "https://api.fabric.microsoft.com": canary(FABRIC)}
     with (
@@ -31,7 +35,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
         FabricServer(canary(FABRIC)) as fabric,
     ):
         asking = {"status": "rest", "workspace_id": WORKSPACE, "item_id": ITEM, "api_url": fabric.url}
-        places = {
+        places: dict[str, dict[str, Any]] = {
             "fabric": {
                 "landing_zone__url": f"file://{folder}/local/zone",
                 "state": {"url": f"file://{folder}/local/state"},
@@ -46,14 +50,15 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
             settings = folder / f"{name}.yaml"
             settings.write_text(settings_text(kafka__bootstrap_servers="127.0.0.1:1", **place))
             for secret in (SECRET, WRONG):
-                said = environment | login.environment(canary(secret))
-                tell(found, f"{name} {secret}", ["status", str(settings)], folder, said)
+                signed_in = environment | login.environment(canary(secret))
+                tell(found, f"{name} {secret}", ["status", str(settings)], folder, signed_in)
+        wrong = environment | login.environment(canary(WRONG))
+        zone = places["onelake"]["landing_zone"]["url"]
+        start(found, ONELAKE, {"settings": settings, "zone": zone, "table": TABLE}, folder, wrong)
         found.told = [secret for secret, _ in login.told]
         found.told += [request.headers.get("authorization", "") for request in onelake.requests]
         found.told += fabric.told
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            found.add(f"file {path.relative_to(folder)}", path.read_bytes())
+    found.add_folder(folder)
     return found
 
 
@@ -74,3 +79,8 @@ def test_what_was_searched_tells_who_was_let_in(evidence: Evidence) -> None:
     assert evidence.codes[f"onelake {WRONG}"] == 1
     assert b"The identity gives no token" in evidence.shown[f"onelake {WRONG}: stderr"]
     assert b"Ledger version" in evidence.shown[f"fabric {SECRET}: stdout"]
+
+
+@pytest.mark.parametrize("way", ONELAKE, ids=lambda way: way.typed)
+def test_the_command_came_as_far_as_it_was_to(evidence: Evidence, way: Way) -> None:
+    assert (evidence.codes[way.typed], way.says in said(evidence, way)) == (way.code, True), said(evidence, way)

@@ -17,7 +17,9 @@ from streaming.reporting.status import status_of
 from streaming.reporting.status_view import Status, show_status
 from streaming.run_summary import RunSummary, summary_text
 from streaming.running import batch_text, batch_values
+from tests.unit.landing_zone.memory_storage import MemoryStorage
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
+from tests.unit.streaming.rebuild_world import World, shop
 from tests.unit.streaming.resumable import NAME, Shop
 
 
@@ -111,3 +113,16 @@ def test_a_table_that_came_back_in_the_run_that_parked_it_is_not_told_as_parked(
     shop.catch_up_wholly()
     summary.end(shop.plain.ledger.state)
     assert summary.parked == {}
+
+
+def test_the_log_tells_of_a_rebuild_from_the_folder_that_goes_to_the_last_row(tmp_path: Path) -> None:
+    world = shop(World(tmp_path))
+    world.ask()
+    world.live()
+    entries = history(MemoryStorage(world.state), 100)
+    assert [status for entry in entries for status in entry.under_way.values()] == [
+        TableStatus.FILLING,
+        TableStatus.CLEARED,
+        TableStatus.DELETING,
+    ]
+    assert [entry.new_columns for entry in entries if entry.new_columns] == []
