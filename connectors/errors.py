@@ -12,8 +12,8 @@ import shlex
 RUNBOOK = "docs/runbook.md"
 """Where every error and every alert has a section, from the project's root."""
 
-_UNBOUNDED = re.compile(r", \w+=|\]|^\s|\s$|^'")
-"""What looks like the next fact, or like the end of them all."""
+_UNBOUNDED = re.compile(r", \w+=|\]|^\s|\s$|^'|^$")
+"""What looks like the next fact, or like the end of them all, or like none."""
 
 
 def runbook_section(name: str) -> str:

@@ -51,5 +51,5 @@ def _invalid(path: str, reason: str) -> InvalidPathError:
     return InvalidPathError(
         f"This is not a path within a storage: {reason}",
         remedy="name it relative to the storage's root, with one '/' between segments, as in orders/_metadata.json",
-        file=repr(path),
+        file=path,
     )

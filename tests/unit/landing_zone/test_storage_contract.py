@@ -335,8 +335,9 @@ def test_a_path_out_of_the_root_is_refused(storage: Storage, path: str, reason: 
     for call in calls + ([lambda: storage.list(path)] if path else []):
         with pytest.raises(InvalidPathError) as raised:
             call()
+        shown = path or "''"
         assert str(raised.value) == (
-            f"This is not a path within a storage: {reason} [file={path!r}]. Remedy: name it relative to the storage's"
+            f"This is not a path within a storage: {reason} [file={shown}]. Remedy: name it relative to the storage's"
             " root, with one '/' between segments, as in orders/_metadata.json"
         )
 
