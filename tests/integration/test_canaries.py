@@ -52,7 +52,6 @@ from tests.integration.canary_uses import USES
 from tests.rig import until
 from tests.support.authority import Authority
 from tests.support.bridge import QUICK_JAVA, TABLE
-from tests.support.c_compiler import COMPILER
 from tests.support.canaries import Evidence, canary, searched_folders, tell
 from tests.support.cluster import Cluster
 from tests.support.family import Family
@@ -281,7 +280,7 @@ def test_what_was_searched_holds_what_the_bridge_has_to_say(evidence: Evidence) 
     assert b"Kafka refuses access" in evidence.shown["run refused: stderr"]
     assert b"org.apache.spark.deploy.SparkSubmit" in evidence.shown["run: command lines"]
     assert b"pyspark" in evidence.shown["run: command lines"]
-    assert COMPILER is None or b"org.apache.spark.launcher.Main" in evidence.shown["started programs"]
+    assert b"org.apache.spark.launcher.Main" in evidence.shown["started programs"]
     assert any(place.startswith("file zone/") and place.endswith(".parquet, unpacked") for place in evidence.shown)
     assert any(place.startswith("topic ") and place.endswith("-signals") for place in evidence.shown)
     assert b"spark.redaction.regex" in evidence.shown["Spark API environment"]

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.support.c_compiler import COMPILER, WITHOUT
 from tests.support.canaries import Evidence, canary
 from tests.support.family import Family
 from tests.support.started import StartedPrograms
@@ -114,8 +113,6 @@ def test_all_that_a_process_starts_is_seen(script: str) -> None:
 
 
 def test_what_lives_for_a_moment_is_seen(tmp_path: Path) -> None:
-    if COMPILER is None:
-        pytest.skip(WITHOUT)
     programs = StartedPrograms(tmp_path)
     started("for each in $(seq 50); do readlink /proc/self/exe $each; done >/dev/null", programs.environment)
     assert [line.split(b"\0")[2] for line in programs.lines().splitlines() if line.startswith(b"readlink\0")] == [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.c_compiler import COMPILER, shared_object
+from tests.support.c_compiler import COMPILER, WITHOUT, shared_object
 
 _PLACE = "STARTED_PROGRAMS"
 _SOURCE = f"""
@@ -35,15 +35,14 @@ class StartedPrograms:
     """Where they are written down, in a folder of its own.
 
     Attributes:
-        environment: variables for the process; none where there is no compiler.
+        environment: variables for the process.
     """
 
     def __init__(self, folder: Path) -> None:
+        assert COMPILER is not None, WITHOUT
         self._place = folder / "started"
-        self.environment: dict[str, str] = {}
-        if COMPILER is not None:
-            library = shared_object(folder / "started.so", _SOURCE)
-            self.environment = {"LD_PRELOAD": str(library), _PLACE: str(self._place)}
+        library = shared_object(folder / "started.so", _SOURCE)
+        self.environment = {"LD_PRELOAD": str(library), _PLACE: str(self._place)}
 
     def lines(self) -> bytes:
         """A line for each, with NUL between its words."""
