@@ -110,6 +110,11 @@ class Connector:
         offsets = [each["offset"] for each in answer.get("offsets", [])]
         return offsets[0] if offsets and offsets[0] else {}
 
+    def has_finished_snapshot(self) -> bool:
+        """Whether the source offset committed last lies behind a snapshot: killed now, it does not begin it again."""
+        offset = self.offset()
+        return bool(offset) and not _in_snapshot(offset)
+
     def topics(self) -> list[str]:
         """Topics that begin with its prefix and a dot, in order."""
         known = AdminClient({"bootstrap.servers": self._worker.bootstrap_servers}).list_topics(timeout=_SECONDS)
