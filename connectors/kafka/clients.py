@@ -210,6 +210,10 @@ class Connection:
         if self._told is None or error.code() != KafkaError._ALL_BROKERS_DOWN:
             self._told = error
 
+    def is_refused(self) -> bool:
+        """Whether the last that a client was told of is a broker that refuses it."""
+        return self._told is not None and _is_access(self._told)
+
     def forget(self) -> None:
         """Whatever was told is no reason any more: the client has got what it asked for."""
         self._told = None

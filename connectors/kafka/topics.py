@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition, Uuid
-from confluent_kafka.admin import ConfigResource, ListOffsetsResultInfo, OffsetSpec, ResourceType
+from confluent_kafka.admin import ClusterMetadata, ConfigResource, ListOffsetsResultInfo, OffsetSpec, ResourceType
 
 from connectors.errors import BridgeError
 from connectors.kafka.clients import NO_LEADER, Connection
@@ -19,6 +19,8 @@ from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, TopicNotFoundError
 
 TIMEOUT_SECONDS = 30.0
+_REFUSAL_SECONDS = 3.0
+"""After which a client that has been refused is told so: librdkafka would go on trying until the time is up."""
 _T = TypeVar("_T")
 _GONE = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_ID)
 _UNANSWERED = (*_GONE, *NO_LEADER)
@@ -93,10 +95,20 @@ class Admin:
             KafkaAccessError: the broker refuses these credentials.
         """
         try:
-            known = self.client.list_topics(timeout=self.timeout).topics
+            known = self._listed().topics
         except KafkaException as problem:
             raise self.failure(problem, "listing topics") from problem
         return sorted(name for name in known if name not in _INTERNAL)
+
+    def _listed(self) -> ClusterMetadata:
+        soon = min(_REFUSAL_SECONDS, self.timeout)
+        try:
+            return self.client.list_topics(timeout=soon)
+        except KafkaException:
+            self.client.poll(0)
+            if self.connection.is_refused() or soon == self.timeout:
+                raise
+        return self.client.list_topics(timeout=self.timeout - soon)
 
     def result(self, future: Future[_T], doing: str, **facts: object) -> _T:
         """What a request came to; raises as :meth:`topic_names`, and ``KafkaRequestError`` for other refusals."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -179,6 +180,18 @@ def test_a_wrong_password_is_told_apart_from_a_missing_broker(
         "check user, password, certificates and mechanism under kafka.security, and the ACLs of this user on the broker"
     )
     assert Admin(login(sasl_broker, certificates, SaslMechanism.SCRAM_SHA_512, PASSWORD)).topic_names() == []
+
+
+def test_a_refused_client_does_not_wait_until_its_time_is_up(
+    sasl_broker: EmbeddedBroker, certificates: Certificates
+) -> None:
+    admin = Admin(login(sasl_broker, certificates, SaslMechanism.PLAIN, "wrong"), timeout=90.0)
+    began = time.monotonic()
+
+    with pytest.raises(KafkaAccessError):
+        admin.topic_names()
+
+    assert time.monotonic() - began < 45
 
 
 def test_an_authority_that_did_not_sign_the_broker_is_told(
