@@ -14,7 +14,8 @@ def check(config: ConfigArgument, as_json: JsonOption = False) -> None:
     Each line says ok, warning or problem, and what to do. Nothing is written but proof files in the storage's scratch
     folder, which are removed again; the ledger is not claimed. Exit code 1 if there is any problem.
     """
-    from streaming.checks import Verdict, check_all
+    from streaming.checks.check import Verdict
+    from streaming.checks.every import check_all
     from streaming.checks.view import show_checks
     from streaming.logs import log_nothing
 

@@ -11,7 +11,7 @@ import pytest
 
 from connectors.debezium.options import DecodeOptions, TableRules
 from streaming import cli
-from streaming.checks import Check
+from streaming.checks.check import Check
 from streaming.checks.source import check_source
 from tests.rig import Converter, Database, Rig
 from tests.rig.reconciling import source_section

@@ -16,7 +16,8 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.leaders import Place, cut_off, leading
 from connectors.kafka.topics import Admin, describe_topics
 from connectors.landing_zone.errors import OffsetGapError
-from streaming.checks import Verdict, check_all
+from streaming.checks.check import Verdict
+from streaming.checks.every import check_all
 from tests.support.bridge import QUICK_JAVA, Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Row, Table

@@ -7,7 +7,7 @@ from typing import Any
 
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState
-from streaming.checks import Check, Verdict
+from streaming.checks.check import Check, Verdict
 from tests.unit.streaming.landed_shop import TOPIC
 
 EMPTY = LedgerState("", 0, 0, "")

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from streaming import cli
-from streaming.checks import Check, Verdict, check_all
+from streaming.checks.check import Check, Verdict
+from streaming.checks.every import check_all
 from streaming.checks.view import show_checks
 from tests.unit.streaming.landed_shop import landed, two_batches
 from tests.unit.streaming.settings_builder import settings_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from connectors.source_database.kafka_connect import ConnectApi, ConnectLocation, TaskState
-from streaming.checks import Verdict
+from streaming.checks.check import Verdict
 from streaming.checks.connector import check_connector, check_states
 from streaming.checks.connector_config import Expectations, connector_of
 from streaming.checks.connector_rules import check_configuration

@@ -7,7 +7,7 @@ import pytest
 from connectors.kafka.embedded_registry import EmbeddedRegistry, Fault
 from connectors.kafka.registry_config import RegistryConfig
 from connectors.kafka.topics import TopicDescription
-from streaming.checks import Verdict
+from streaming.checks.check import Verdict
 from streaming.checks.kafka import check_registry, check_replicas, check_topic
 from tests.unit.streaming.checked import kafka, said, verdicts
 from tests.unit.streaming.settings_builder import settings

@@ -10,7 +10,7 @@ import pytest
 
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import TopicOffsets
-from streaming.checks import Verdict
+from streaming.checks.check import Verdict
 from streaming.checks.ledger import check_ledger
 from streaming.driver.checkpoint import Checkpoint
 from tests.unit.streaming.checked import EMPTY, kafka, said, verdicts

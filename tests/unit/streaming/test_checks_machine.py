@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from streaming.checks import Verdict
+from streaming.checks.check import Verdict
 from streaming.checks.machine import check_checkpoint_folder, check_java
 from tests.unit.streaming.checked import said
 

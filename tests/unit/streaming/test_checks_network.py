@@ -11,7 +11,9 @@ import pytest
 
 from connectors.landing_zone.storage.local import LocalStorage
 from connectors.landing_zone.storage.location import StorageLocation
-from streaming.checks import Verdict, check_all, patience
+from streaming.checks import patience
+from streaming.checks.check import Verdict
+from streaming.checks.every import check_all
 from streaming.checks.machine import check_java
 from streaming.checks.patience import NoAnswerError, patiently
 from streaming.checks.storage import check_names, check_state_place, check_storage

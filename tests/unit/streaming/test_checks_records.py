@@ -8,7 +8,7 @@ from typing import Any
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
 from connectors.landing_zone.ledger.state import LedgerState
-from streaming.checks import Check, Verdict
+from streaming.checks.check import Check, Verdict
 from streaming.checks.records import Sample, describe_records
 from streaming.demo.workload import Record
 from streaming.plan import JobOptions, TableOptions

@@ -12,7 +12,8 @@ from azure.core.exceptions import ClientAuthenticationError
 from connectors.landing_zone.storage.location import StorageLocation
 from connectors.landing_zone.storage.open import open_adls, open_storage
 from connectors.landing_zone.storage.protocol import Storage
-from streaming.checks import Verdict, check_all
+from streaming.checks.check import Verdict
+from streaming.checks.every import check_all
 from streaming.checks.storage import check_storage
 from tests.unit.streaming.settings_builder import settings_text
 

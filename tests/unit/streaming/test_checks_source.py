@@ -14,8 +14,8 @@ from connectors.source_database.mysql import BinaryLog, UnreadableColumns
 from connectors.source_database.position import LogPosition
 from connectors.source_database.postgresql import Publication, PublishedTable, ReplicaIdentity, ReplicatedTable
 from connectors.source_database.replication import ReplicationSlot
-from streaming.checks import Verdict
 from streaming.checks.captured import Captured
+from streaming.checks.check import Verdict
 from streaming.checks.connector_config import Expectations
 from streaming.checks.publication import check_publication
 from streaming.checks.source import check_source, expectations

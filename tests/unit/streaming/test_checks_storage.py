@@ -12,7 +12,7 @@ from connectors.landing_zone.ledger.owner import OWNER_FILE, ensure_owner
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.local import LocalStorage
 from connectors.landing_zone.storage.protocol import Entry
-from streaming.checks import Verdict
+from streaming.checks.check import Verdict
 from streaming.checks.storage import PROOF_FOLDER, check_owner, check_storage
 from tests.unit.landing_zone.memory_storage import Fault as StorageFault
 from tests.unit.landing_zone.memory_storage import MemoryStorage, Request
