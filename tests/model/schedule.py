@@ -89,6 +89,7 @@ class Process:
     Attributes:
         losses: times that the ledger had been lost when it was started.
         heard: digest of all answers it got: with its name and its cut, it decides what it does next.
+        hindered: whether anything has happened while it was alive that it did not do by itself.
         asking: the request that it is about to make.
     """
 
@@ -97,11 +98,12 @@ class Process:
     cut: int = 0
     losses: int = 0
     heard: int = 0
+    hindered: bool = False
     asking: Call | None = None
     turn: threading.Lock = field(default_factory=_locked)
 
     def key(self) -> tuple[object, ...]:
-        return self.name, self.kind, self.cut, self.heard
+        return self.name, self.kind, self.cut, self.heard, self.hindered
 
 
 class Run:
@@ -184,6 +186,8 @@ class Run:
                 self.world.made_again()
         except Transient as error:
             self._tell(f"{process.name} gives up: {type(error).__name__}")
+            if not process.hindered:
+                raise PromiseBroken(f"{process.name} gives up, although nothing hinders it: {error}") from error
         except BridgeError as error:
             self._tell(f"{process.name} stops: {type(error).__name__}")
             self._require_right(process, error)
@@ -222,6 +226,7 @@ class Run:
         process.asking = call
         chosen = self._decide(process)
         assert isinstance(chosen, _Send)
+        process.hindered |= chosen is not _CARRY_ON
         world = self.world
         if chosen.late and not (world.lost and call.disk == "state"):
             world.late = (*world.late, (process.name, call))
@@ -266,6 +271,8 @@ class Run:
                 self.ended = True
                 return None
             if isinstance(result, Process):
+                if process is not None:
+                    process.hindered = True
                 result.turn.release()
                 if process is None:
                     return result
@@ -362,6 +369,8 @@ class Run:
 
     def _unsettle(self, *done: object) -> None:
         self.world.settled = False
+        for process in self._alive:
+            process.hindered = True
 
     def _spend(self, part: str) -> None:
         self.world.left = self.world.left.without(part)

@@ -46,6 +46,16 @@ def test_a_broken_promise_is_told_with_the_steps_that_lead_to_it(monkeypatch: py
     assert any("crash" in step or "fails" in step for step in finding.told)
 
 
+def test_a_driver_that_nothing_hinders_comes_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else one start would follow the other, and no exploration would end."""
+    monkeypatch.setattr("connectors.landing_zone.redo._prepare_folder", lambda *_: None)
+
+    finding = explore(Bounds()).finding
+
+    assert finding is not None
+    assert str(finding.error).startswith("driver-0-0-0 gives up, although nothing hinders it: ")
+
+
 @pytest.mark.parametrize(
     ("path", "why"),
     [
