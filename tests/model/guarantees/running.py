@@ -111,7 +111,7 @@ def _as_child(copy: Path, arguments: list[str], output: int) -> int:
     sys.path[:] = [str(copy), *(path for path in sys.path if path and Path(path).resolve() != ROOT)]
     for name in [name for name in sys.modules if name.partition(".")[0] in _OF_THE_PROJECT]:
         del sys.modules[name]
-    code = int(pytest.main(arguments, plugins=[_Unshrunk()]))
+    code = int(pytest.main(arguments, plugins=[_Unshrunk(), _OneCase()]))
     sys.stdout.flush()
     return code
 
@@ -125,3 +125,22 @@ class _Unshrunk:
             "unshrunk", settings(), phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False
         )
         settings.load_profile("unshrunk")
+
+
+class _OneCase:
+    """That one case of a test fails is all that matters, and each may wait for minutes for what never comes."""
+
+    def __init__(self) -> None:
+        self._failed: set[str] = set()
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if _without_case(item.nodeid) in self._failed:
+            pytest.skip("another case has failed")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._failed.add(_without_case(report.nodeid))
+
+
+def _without_case(test: str) -> str:
+    return test.partition("[")[0]
