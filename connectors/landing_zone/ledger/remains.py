@@ -7,7 +7,7 @@ from connectors.landing_zone.ledger.apply import Stamp, claim_version
 from connectors.landing_zone.ledger.copying import read_copy
 from connectors.landing_zone.ledger.history import rebuild
 from connectors.landing_zone.ledger.state import LedgerState
-from connectors.landing_zone.ledger.version_file import FOLDER, all_version_numbers, encode, path_of
+from connectors.landing_zone.ledger.version_file import FOLDER, all_version_numbers, begin_of_last_run, encode, path_of
 from connectors.landing_zone.storage.protocol import Storage
 
 ASIDE = "ledger-set-aside"
@@ -57,9 +57,11 @@ def put_in_place(state: Storage, rebuilt: LedgerState, stamp: Stamp) -> tuple[st
 
 def _last_readable(state: Storage) -> LedgerState | None:
     numbers = all_version_numbers(state)
-    for number in reversed(numbers):
+    while numbers:
+        # Versions that a dead driver's request wrote late stand below, with nothing between them and the others.
+        oldest = numbers[begin_of_last_run(numbers)]
         try:
-            return rebuild(state, numbers[0], number)
+            return rebuild(state, oldest, numbers.pop())
         except (LedgerCorruptError, PathNotFoundError):
             continue
     return None

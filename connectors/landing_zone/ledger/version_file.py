@@ -68,7 +68,7 @@ def version_numbers(state: Storage) -> list[int]:
         LedgerCorruptError: a version between two others is missing.
     """
     numbers = all_version_numbers(state)
-    begin = _begin_of_last_run(numbers)
+    begin = begin_of_last_run(numbers)
     # Below a ledger made again stand only versions that drivers of the lost one wrote late, far apart from each other
     # and from it: the lost one itself is set aside.
     far_apart = all(above - below > VERSIONS_AHEAD // 2 for below, above in pairwise(numbers[: begin + 1]))
@@ -87,6 +87,14 @@ def all_version_numbers(state: Storage) -> list[int]:
     """The numbers of all version files, ascending, whether or not they make up a history."""
     matches = (_NAME.fullmatch(entry.name) for entry in state.list(FOLDER))
     return sorted(int(match["number"]) for match in matches if match)
+
+
+def begin_of_last_run(numbers: Sequence[int]) -> int:
+    """The place from which on each number is one more than the one before; 0 for none."""
+    begin = len(numbers) - 1
+    while begin > 0 and numbers[begin - 1] == numbers[begin] - 1:
+        begin -= 1
+    return max(begin, 0)
 
 
 def read_version(state: Storage, number: int) -> Version:
@@ -163,10 +171,3 @@ def _too_new(state: Storage, number: int, written_in: int) -> LedgerFormatError:
         state=state.url,
         remedy="go on with the release that wrote it, or a newer one; nothing was changed",
     )
-
-
-def _begin_of_last_run(numbers: Sequence[int]) -> int:
-    begin = len(numbers) - 1
-    while begin > 0 and numbers[begin - 1] == numbers[begin] - 1:
-        begin -= 1
-    return max(begin, 0)

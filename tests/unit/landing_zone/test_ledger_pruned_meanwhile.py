@@ -8,6 +8,7 @@ import pytest
 
 from connectors.landing_zone.errors import FencedError, LedgerCorruptError, StorageError
 from connectors.landing_zone.ledger.history import prune, versions
+from connectors.landing_zone.ledger.remains import newest_copy
 from connectors.landing_zone.ledger.version_file import path_of, read_kept_version, version_numbers
 from connectors.landing_zone.removal import remove_folder
 from tests.unit.landing_zone.ledger_builders import NOON_MS, ORDERS, ORDERS_FOLDER, WEEK_MS, claimed, fill, opened
@@ -78,6 +79,20 @@ def test_a_pruned_version_that_a_late_request_writes_again_is_no_damage() -> Non
 
     assert prune(state, now_ms=LONG_AFTER) == tuple(range(1, 200))
     assert version_numbers(MemoryStorage(state.disk)) == list(range(200, 1201))
+
+
+def test_a_version_that_a_late_request_wrote_keeps_nobody_from_the_newest_state_of_a_damaged_ledger() -> None:
+    state = ledger_of(1200)
+    late, ledger_id = state.files[path_of(5)], opened(state).state.ledger_id
+    prune(state, now_ms=LONG_AFTER)
+    state.put(path_of(5), late)
+    for number in range(203, 1201):
+        state.put(path_of(number), b"{")
+
+    found = newest_copy(MemoryStorage(), state, ledger_id)
+
+    assert found is not None
+    assert found.version == 202
 
 
 def test_a_version_that_vanishes_otherwise_is_damage() -> None:
