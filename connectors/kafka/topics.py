@@ -19,8 +19,9 @@ from connectors.kafka.config import KafkaConfig
 from connectors.kafka.errors import BrokerUnavailableError, TopicNotFoundError
 
 TIMEOUT_SECONDS = 30.0
-_REFUSAL_SECONDS = 3.0
-"""After which a client that has been refused is told so: librdkafka would go on trying until the time is up."""
+_REFUSAL_SECONDS = 5.0
+"""After which a client that is refused is told so. By then librdkafka has tried five or six times, as a broker
+may refuse that has only just come up; it would go on until the time is up."""
 _T = TypeVar("_T")
 _GONE = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_ID)
 _UNANSWERED = (*_GONE, *NO_LEADER)
