@@ -210,9 +210,10 @@ class Run:
         elif process.kind == "operator" and isinstance(error, InvalidZoneError) and OWNER_FILE not in world.zone_files:
             world.empty_state()
             return
-        elif process.kind == "operator" and isinstance(error, ZoneOwnedError) and not any(world.seen.last.values()):
-            world.start_over()
-            return
+        elif process.kind == "operator" and isinstance(error, ZoneOwnedError):
+            if world.squatted and not any(world.seen.last.values()):
+                world.start_over()
+                return
         elif process.kind == "driver" and self._knows_lost(process) and isinstance(error, LOST_LEDGER_ERRORS):
             world.refused = True
             return

@@ -72,6 +72,7 @@ class World:
         not_lost: a person who wanted to make it again was told that there is none, or that it is whole; woken: a driver
             of the lost ledger, whose doing that was, has gone on since: it has made the zone its ledger's, or taken its
             version back. If the zone has an owner and the state storage no version then, the ledger is lost still.
+        squatted: a driver of the lost ledger has written to where it was, so that another ledger may have begun there.
         refused: a driver has stopped because of that, so that no other one starts before it is made again.
         troubled: more than the loss of a ledger may happen to it.
         told: how this moment was reached, for a person.
@@ -87,6 +88,7 @@ class World:
     not_lost: bool = False
     woken: bool = False
     losses: int = 0
+    squatted: bool = False
     refused: bool = False
     troubled: bool = False
     told: tuple[str, ...] = ()
@@ -119,6 +121,7 @@ class World:
             self.not_lost,
             self.woken,
             self.losses,
+            self.squatted,
             self.refused,
         )
 
@@ -129,6 +132,7 @@ class World:
             of_lost: its sender began before the ledger was lost.
         """
         answer = getattr(self._bare[call.disk], call.method)(*call.arguments)
+        self.squatted = self.squatted or (self.lost and of_lost and call.writes and call.disk == "state")
         self.woken = self.woken or (self.not_lost and of_lost and call.writes)
         if self.woken and OWNER_FILE in self.zone_files and not self.newest():
             self.lost, self.refused, self.not_lost, self.woken = True, False, False, False
@@ -173,7 +177,7 @@ class World:
 
     def made_again(self) -> None:
         """The ledger is made again."""
-        self.lost = self.not_lost = self.woken = False
+        self.lost = self.not_lost = self.woken = self.squatted = False
         self._forget_late_writes_to_the_ledger()
 
     def none_is_lost(self) -> None:
@@ -188,7 +192,7 @@ class World:
         self._ledger_witness.lossy = False
         self.seen.forget_ledger()
         self.late = ()
-        self.refused = False
+        self.refused = self.squatted = False
         self.none_is_lost()
 
     def start_over(self) -> None:
@@ -222,7 +226,7 @@ class World:
 
     def _lose(self, paths: list[str], *, damaged: bool) -> None:
         self.seen.lost = self.lost = True
-        self.not_lost = self.woken = False
+        self.not_lost = self.woken = self.squatted = False
         self.seen.may_stand = self.troubled
         self.settled = False
         self.losses += 1
