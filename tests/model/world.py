@@ -72,7 +72,7 @@ class World:
         not_lost: a person who wanted to make it again was told that there is none, or that it is whole; woken: a driver
             of the lost ledger, whose doing that was, has gone on since: it has made the zone its ledger's, or taken its
             version back. If the zone has an owner and the state storage no version then, the ledger is lost still.
-        squatted: a driver of the lost ledger has written to where it was, so that another ledger may have begun there.
+        squatted: what a driver of the lost ledger has written is where that was, so that another may have begun there.
         refused: a driver has stopped because of that, so that no other one starts before it is made again.
         troubled: more than the loss of a ledger may happen to it.
         told: how this moment was reached, for a person.
@@ -132,7 +132,8 @@ class World:
             of_lost: its sender began before the ledger was lost.
         """
         answer = getattr(self._bare[call.disk], call.method)(*call.arguments)
-        self.squatted = self.squatted or (self.lost and of_lost and call.writes and call.disk == "state")
+        if call.disk == "state" and call.writes:
+            self.squatted = self.newest() > 0 and (self.squatted or (self.lost and of_lost))
         self.woken = self.woken or (self.not_lost and of_lost and call.writes)
         if self.woken and OWNER_FILE in self.zone_files and not self.newest():
             self.lost, self.refused, self.not_lost, self.woken = True, False, False, False
