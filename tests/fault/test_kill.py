@@ -70,8 +70,9 @@ def test_a_zone_that_survived_a_kill_at_every_step_is_byte_for_byte_that_of_an_u
         code, said = run_once(path, {VARIABLE: f"{point}:{passage}", TRACE: str(trace)})
         # A killed worker fails its task, and with it the driver, which says so and ends by itself.
         assert code == (1 if point in IN_WORKERS else SIGKILLED), (point, said)
+        died = trace.read_text().split()
         # Workers that decode at the same time may both die before one has failed the batch.
-        assert set(trace.read_text().split()) == {str(point)}, said
+        assert died == [point] or (point in IN_WORKERS and set(died) == {point}), said
         assert killed.files().items() <= wanted.items(), f"{point}: what is visible is final"
     code, said = run_once(path)
     assert code == 0, said

@@ -72,7 +72,7 @@ def begin_anew_with_empty_tables(connector: Connector, db: Database, channels: C
     db.execute("DELETE FROM orders")
     db.execute("DELETE FROM parts")
     connector.create()
-    until(lambda: len(channels.told(SnapshotProgress.COMPLETED)) == 2, "the empty tables are read", seconds=SECONDS)
+    until(lambda: len(channels.told(SnapshotProgress.COMPLETED)) == 2, "the empty tables are read", seconds=120)
 
 
 def run_until_rebuilt(made: Bridge) -> None:
@@ -130,10 +130,10 @@ def test_all_rows_go_though_the_run_that_finds_every_table_empty_ends_without_a_
 
     sent = connector.sent()
     begin_anew_with_empty_tables(connector, db, channels)
-    until(connector.has_finished_snapshot, "where the snapshot ended is recorded", seconds=SECONDS)
+    until(connector.has_finished_snapshot, "where the snapshot ended is recorded", seconds=120)
     rig.worker.kill()
     rig.worker.start()
-    until(lambda: bool(channels.told(SnapshotProgress.SKIPPED)), "the connector has begun again", seconds=SECONDS)
+    until(lambda: bool(channels.told(SnapshotProgress.SKIPPED)), "the connector has begun again", seconds=120)
     assert connector.sent() == sent
     run_until_rebuilt(made)
     assert made.tables() == []
@@ -178,14 +178,14 @@ def test_a_blocking_snapshot_right_after_a_restart_is_not_taken_for_a_second_ini
 
     rig.worker.kill()
     rig.worker.start()
-    until(lambda: bool(channels.told(SnapshotProgress.SKIPPED)), "the connector has begun again", seconds=SECONDS)
+    until(lambda: bool(channels.told(SnapshotProgress.SKIPPED)), "the connector has begun again", seconds=120)
     db.signal(
         "ask",
         "execute-snapshot",
         '{"type": "BLOCKING", "data-collections": ["public.orders"], "additional-conditions": '
         '[{"data-collection": "public.orders", "filter": "SELECT * FROM public.orders WHERE id <= 2"}]}',
     )
-    until(lambda: len(channels.told(SnapshotProgress.COMPLETED)) == 2, "the table is read", seconds=SECONDS)
+    until(lambda: len(channels.told(SnapshotProgress.COMPLETED)) == 2, "the table is read", seconds=120)
     connector.wait_caught_up()
     made.run()
 

@@ -78,7 +78,7 @@ def passed(copy: Path, tests: Iterable[str], seconds: float) -> dict[str, bool]:
         return dict.fromkeys(ids, False)
     if code not in (0, 1):
         raise ValueError(f"pytest failed: {output.strip().rpartition(chr(10))[2][:200]}")
-    failed = {re.split(r"[\[ ]", line, maxsplit=2)[1] for line in output.splitlines() if _FAILED.match(line)}
+    failed = {_without_case(line.split()[1]) for line in output.splitlines() if _FAILED.match(line)}
     return {test: name not in failed for test, name in ids.items()}
 
 
@@ -135,6 +135,7 @@ class _OneCase:
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         if _without_case(item.nodeid) in self._failed:
+            # The test counts as failed already; only its further cases, in a broken copy, are passed over.
             pytest.skip("another case has failed")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
