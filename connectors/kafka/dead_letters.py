@@ -75,10 +75,11 @@ class DeadLetterProducer:
     def send(self, bad: BadRecord) -> None:
         """Hand a record to the client; it has arrived only when :meth:`flush` returns.
 
-        Of a record larger than :data:`MAX_LETTER_BYTES` the letter has the coordinates and the reason alone.
+        Of a record larger than :data:`MAX_LETTER_BYTES` the letter has the coordinates and the reason alone. Where the
+        client has come to its end already, :meth:`flush` finds out why.
 
         Raises:
-            DeadLetterRefusedError: the client takes no letters.
+            DeadLetterRefusedError: the client does not take this letter.
             DeadLetterUnsentError: the client's queue stayed full for the whole timeout.
         """
         size = letter_size(bad)
@@ -100,7 +101,10 @@ class DeadLetterProducer:
                     raise self._unsent(f"{len(self._producer)} dead letters wait in the client") from problem
                 self._serve(self._producer.poll, _QUEUE_WAIT_SECONDS)
             except KafkaException as problem:
-                raise self._refused(key, problem.args[0]) from problem
+                if problem.args[0].code() != KafkaError._FATAL:
+                    raise self._refused(key, problem.args[0]) from problem
+                self._failures.append((key, problem.args[0]))
+                return
             else:
                 self._serve(self._producer.poll, 0)
                 return
