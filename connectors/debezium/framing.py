@@ -69,7 +69,7 @@ def frame(payloads: pa.BinaryArray, ids: SchemaIdHeaders, declared: PayloadForma
         case PayloadFormat.AVRO:
             avro = open_
         case PayloadFormat.AUTO:
-            avro = open_ & (_heads(content, starts, sizes, 1)[:, 0] == 0)
+            avro = open_ & (content[np.where(open_, starts, 0)] == 0) if open_.any() else open_
     framed.json = np.flatnonzero(open_ & ~avro)
     damaged = not_utf8(payloads, framed.json)
     if damaged:

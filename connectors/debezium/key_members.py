@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from connectors.debezium.physical import Physical
 from connectors.debezium.schema import Field
 from connectors.json_errors import DECODE_ERRORS
 
+_KEPT_WAYS = 256
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -64,30 +66,47 @@ def _decoder(names: tuple[str, ...]) -> Callable[[bytes], Any] | None:
     return msgspec.json.Decoder(key).decode
 
 
-def json_key_columns(kernel: Kernel | None, bodies: list[bytes], fields: Sequence[Field]) -> dict[str, Physical]:
-    """Some members' values in keys, by name; null where one is absent, and bad where the key cannot be read."""
-    struct = RowStruct(fields, required=False)
-    reader = FlatReader.of(kernel, struct, {})
-    if reader is not None:
-        found, left = reader.read(Bodies.of_texts(bodies))
-        if not len(left):
-            return {field.name: found.images["after"].column(field) for field in fields}
-    decode = msgspec.json.Decoder(struct.type).decode
-    rows: list[Any] = []
-    wrong: dict[int, dict[str, str]] = {}
-    blame: _Blame | None = None
-    for place, body in enumerate(bodies):
-        try:
-            rows.append(decode(body))
-        except DECODE_ERRORS as error:
-            blame = blame or _Blame(fields)
-            wrong[place], rest = blame.of(body, error)
-            rows.append(decode(rest))
-    columns = struct.columns(rows)
-    for place, what in wrong.items():
-        for name, why in what.items():
-            columns[name].bad[place] = f"the key: {why}"
-    return columns
+class JsonKeyColumns:
+    """Reads members of JSON keys as columns. How some are read is kept, since most batches ask for the same.
+
+    Args:
+        kernel: reads most keys; ``None`` to do without.
+    """
+
+    def __init__(self, kernel: Kernel | None) -> None:
+        self._ways = lru_cache(maxsize=_KEPT_WAYS)(partial(_Way, kernel))
+
+    def read(self, bodies: Bodies, fields: Sequence[Field]) -> dict[str, Physical]:
+        """Some members' values in keys, by name; null where one is absent, and bad where the key cannot be read."""
+        way = self._ways(tuple(fields))
+        if way.reader is not None:
+            found, left = way.reader.read(bodies)
+            if not len(left):
+                return {field.name: found.images["after"].column(field) for field in fields}
+        rows: list[Any] = []
+        wrong: dict[int, dict[str, str]] = {}
+        blame: _Blame | None = None
+        for place, body in enumerate(bodies.listed()):
+            try:
+                rows.append(way.decode(body))
+            except DECODE_ERRORS as error:
+                blame = blame or _Blame(fields)
+                wrong[place], rest = blame.of(body, error)
+                rows.append(way.decode(rest))
+        columns = way.struct.columns(rows)
+        for place, what in wrong.items():
+            for name, why in what.items():
+                columns[name].bad[place] = f"the key: {why}"
+        return columns
+
+
+class _Way:
+    """How some members of keys are read: by the kernel where it can, and by msgspec."""
+
+    def __init__(self, kernel: Kernel | None, fields: tuple[Field, ...]) -> None:
+        self.struct = RowStruct(fields, required=False)
+        self.reader = FlatReader.of(kernel, self.struct, {})
+        self.decode = msgspec.json.Decoder(self.struct.type).decode
 
 
 class _Blame:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -24,7 +24,7 @@ from connectors.debezium.framing import Framed
 from connectors.debezium.json_kernel.keys import KeyCheck
 from connectors.debezium.json_kernel.native import Kernel
 from connectors.debezium.json_probe import rejection
-from connectors.debezium.key_members import ExactMembers, are_all, json_key_columns
+from connectors.debezium.key_members import ExactMembers, JsonKeyColumns, are_all
 from connectors.debezium.physical import Physical, plain
 from connectors.debezium.record_schema import RecordSchema
 from connectors.debezium.schema import Field
@@ -40,7 +40,7 @@ UNREADABLE = -2
 _KEPT_SHAPES = 4096
 _KEPT_FIELDS = 100_000
 
-ReadColumns = Callable[[list[bytes], Sequence[Field]], dict[str, Physical]]
+ReadColumns = Callable[[Bodies, Sequence[Field]], dict[str, Physical]]
 ReadPlain = Callable[[list[bytes]], list[dict[str, Any]]]
 
 
@@ -107,7 +107,11 @@ class RecordKeys:
         """The values of the key's own ``fields``, by name, for records of one shape that has them."""
         if len(rows) == 0:
             return {field.name: Physical(pa.nulls(0, physical_type(field))) for field in fields}
-        return self.shapes[int(self.shape_of[rows[0]])].read([self.bodies[row] or b"" for row in rows.tolist()], fields)
+        if isinstance(self.bodies, Bodies):
+            bodies = self.bodies.select(rows)
+        else:
+            bodies = Bodies.of_texts([self.bodies[row] or b"" for row in rows.tolist()])
+        return self.shapes[int(self.shape_of[rows[0]])].read(bodies, fields)
 
 
 class KeyReader:
@@ -122,7 +126,7 @@ class KeyReader:
         self._kernel = kernel
         self._embedded = EmbeddedSchemas(kernel)
         self._objects = KeyCheck.of(kernel, (), closed=False)
-        self._read_json = partial(json_key_columns, kernel)
+        self._read_json = JsonKeyColumns(kernel).read
         self._shapes: dict[object, KeyShape] = {}
         self._fields = 0
         self._latest: dict[str, tuple[str, ...]] = {}
@@ -261,8 +265,8 @@ def _avro_plain(reader: AvroReader) -> ReadPlain:
 
 
 def _avro_columns(reader: AvroReader) -> ReadColumns:
-    def read(bodies: list[bytes], fields: Sequence[Field]) -> dict[str, Physical]:
-        parts, bad = reader.read(bodies, [field.name for field in fields])
+    def read(bodies: Bodies, fields: Sequence[Field]) -> dict[str, Physical]:
+        parts, bad = reader.read(bodies.listed(), [field.name for field in fields])
         order = np.concatenate([part.places for part in parts] or [np.empty(0, dtype=np.int64)])
         source = np.full(len(bodies), -1, dtype=np.int64)
         source[order] = np.arange(len(order))

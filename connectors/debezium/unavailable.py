@@ -49,6 +49,13 @@ class Placeholder:
         self._nested = pa.array(nested, pa.string())
         self._json = pa.array(list(dict.fromkeys(texts + nested)), pa.string())
         self._known = frozenset([content, *texts, *nested])
+        known = [content, *(form.encode() for form in texts + nested)]
+        sizes = [len(form) for form in known]
+        self._sizes = np.zeros(max(sizes) + 2, dtype=np.bool_)
+        self._sizes[sizes] = True
+        self._empty = b"" in known
+        self._firsts = np.zeros(256, dtype=np.bool_)
+        self._firsts[[form[0] for form in known if form]] = True
 
     def mask(self, values: pa.Array, field: Field) -> Bools | None:
         """The cells that hold the placeholder; ``None`` when there are none."""
@@ -63,8 +70,19 @@ class Placeholder:
             return None
         if len(values) <= _FEW and self._known.isdisjoint(values.to_pylist()):
             return None
+        if not self._may_hold(values):
+            return None
         mask: Bools = np.asarray(pc.is_in(values, value_set=forms), dtype=np.bool_)
         return mask if mask.any() else None
+
+    def _may_hold(self, values: pa.Array) -> bool:
+        """Whether any has the size and the first byte of a placeholder: seldom, and seen faster than by comparing."""
+        _, offsets_buffer, content_buffer = values.buffers()
+        offsets = np.frombuffer(offsets_buffer, np.int32, len(values) + 1, values.offset * 4)
+        starts = offsets[:-1][self._sizes.take(np.diff(offsets), mode="clip")]
+        if self._empty or not len(starts) or content_buffer is None:
+            return len(starts) > 0
+        return bool(self._firsts[np.frombuffer(content_buffer, np.uint8)[starts]].any())
 
 
 def _spelled(configured: bytes) -> bytes:

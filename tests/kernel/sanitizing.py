@@ -25,11 +25,10 @@ NAMES = (
 _TOGETHER = 500
 
 
-def build(folder: Path) -> Path:
+def build(folder: Path, *options: str) -> Path:
     """The program, compiled without a warning."""
-    return c_compiler.sanitized(
-        folder / "sanitized", [FOLDER / "kernel.c", Path(__file__).parent / "sanitized.c"], headers=FOLDER
-    )
+    sources = [FOLDER / "kernel.c", Path(__file__).parent / "sanitized.c"]
+    return c_compiler.sanitized(folder / "sanitized", sources, FOLDER, *options)
 
 
 def run(program: Path, records: Iterable[bytes]) -> str:

@@ -30,3 +30,11 @@ def test_every_value_cut_anywhere(program: Path) -> None:
 
 def test_records_of_the_fuzzer(program: Path) -> None:
     run(program, islice(broken_records(7), 400))
+
+
+def test_without_the_instructions_of_some_processors_the_same_texts_are_read(program: Path, tmp_path: Path) -> None:
+    other = build(tmp_path, "-U__SSE2__")
+    whole = [envelope(b'{"v":' + value + b"}") for value in every_value()]
+    broken = list(islice(broken_records(8), 400))
+    for records in (whole, *(broken[start : start + 10] for start in range(0, len(broken), 10))):
+        assert run(other, records) == run(program, records)

@@ -16,7 +16,7 @@ from connectors.debezium.json_kernel.keys import KeyCheck
 from connectors.debezium.json_kernel.layouts import FlatReader
 from connectors.debezium.json_kernel.native import Kernel
 from connectors.debezium.json_layout import EnvelopeLayout
-from connectors.debezium.key_members import ExactMembers, json_key_columns
+from connectors.debezium.key_members import ExactMembers, JsonKeyColumns
 from connectors.debezium.origin import Origin, RecordForm
 from connectors.debezium.schema import ConnectType, Field, SourceTable
 from tests.kernel.written_records import envelope
@@ -151,7 +151,8 @@ def test_the_values_of_keys_need_no_msgspec(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(FlatReader, "read", noted)
     id_field = Field("id", ConnectType.INT64)
-    column = json_key_columns(KERNEL, [b'{"id":7,"tenant":1}', b'{"tenant":1}'], (id_field,))["id"]
+    texts = Bodies.of_texts([b'{"id":7,"tenant":1}', b'{"tenant":1}'])
+    column = JsonKeyColumns(KERNEL).read(texts, (id_field,))["id"]
     assert column.values.to_pylist() == [7, None]
     assert left == [[]]
 

@@ -22,13 +22,13 @@ def shared_object(target: Path, source: str, *options: str) -> Path:
     return target
 
 
-def sanitized(target: Path, sources: Sequence[Path], headers: Path) -> Path:
+def sanitized(target: Path, sources: Sequence[Path], headers: Path, *options: str) -> Path:
     """A program that ends where it reads or writes out of bounds, leaks, or does what C leaves undefined.
 
     Raises:
         subprocess.CalledProcessError: a warning or an error; the compiler has said which.
     """
-    _run(*_STRICT, *_SANITIZERS, f"-I{headers}", *map(str, sources), "-o", str(target))
+    _run(*_STRICT, *_SANITIZERS, *options, f"-I{headers}", *map(str, sources), "-o", str(target))
     return target
 
 
