@@ -36,6 +36,8 @@ class RecordHeaders:
         if headers is None or count == 0:
             return
         entries = headers.flatten()
+        if not len(entries):
+            return
         names = entries.field("key").dictionary_encode()
         self._codes = {name: code for code, name in enumerate(names.dictionary.to_pylist())}
         self._names: Int64s = np.asarray(pc.fill_null(names.indices, -1)).astype(np.int64)

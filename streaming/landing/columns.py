@@ -35,12 +35,20 @@ class Projected:
     Attributes:
         rows: one row per event, columns named by source.
         old_rows: the rows under their keys before the change, one per key change; None where there is none.
-        incoming: each column, for :func:`connectors.landing_zone.evolution.evolve`.
+        keyed: the key's columns.
     """
 
     rows: pa.RecordBatch
     old_rows: pa.RecordBatch | None
-    incoming: tuple[IncomingColumn, ...]
+    keyed: frozenset[str]
+
+    @property
+    def incoming(self) -> tuple[IncomingColumn, ...]:
+        """Each column, for :func:`connectors.landing_zone.evolution.evolve`."""
+        return tuple(
+            IncomingColumn(field.name, type_to_text(field.type), key=field.name in self.keyed)
+            for field in self.rows.schema
+        )
 
 
 def landing_columns(events: OrderedRows, options: TableOptions, keys: tuple[str, ...]) -> list[str]:
@@ -94,11 +102,8 @@ def project(
     computed = _computed(columns, events, options, pinned, gone, computes=computes)
     rows = pa.RecordBatch.from_pydict(columns | computed)
     keyed = frozenset(keys)
-    incoming = tuple(
-        IncomingColumn(field.name, type_to_text(field.type), key=field.name in keyed) for field in rows.schema
-    )
     if events.old_keys is None or not len(events.key_changed):
-        return Projected(rows, None, incoming)
+        return Projected(rows, None, keyed)
     old = replace(events.take(events.key_changed), rows=_old_images(events, events.old_keys))
     left: Bools = np.ones(len(old), np.bool_)
     old_columns = _landing(old, options, keys, pinned, left)
@@ -109,7 +114,7 @@ def project(
             raise ExpressionFailedError(error.column, int(events.key_changed[error.row]), error.detail) from error
     else:
         old_columns |= {source: pa.nulls(len(old), values.type) for source, values in computed.items()}
-    return Projected(rows, pa.RecordBatch.from_pydict(old_columns), incoming)
+    return Projected(rows, pa.RecordBatch.from_pydict(old_columns), keyed)
 
 
 def _landing(

@@ -21,6 +21,7 @@ LONG: Mapping[str, Bounds] = MappingProxyType(
     {
         "one driver, two faults": Bounds(faults=2),
         "one driver, a fault, batches cut anew, the replicator": Bounds(faults=1, recuts=1, consumed=1),
+        "one driver, a fault, the replicator takes each file": Bounds(faults=1, consumed=1, takes_last=1),
         "one driver, the replicator at any time": Bounds(consumed=9),
         "two drivers, two interruptions": Bounds(preemptions=2, drivers=2),
         "two drivers, batches cut anew, two interruptions": Bounds(preemptions=2, drivers=2, recuts=1),

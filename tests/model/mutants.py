@@ -129,7 +129,7 @@ MUTANTS = (
         "connectors/landing_zone/published.py",
         "    for cleanup in cleanup_folders(folder):\n        entries += zone.list(cleanup)\n",
         "",
-        ("long", "one driver, a fault, batches cut anew, the replicator"),
+        ("long", "one driver, a fault, the replicator takes each file"),
     ),
     Mutant(
         "vacuum empties the folders of every epoch",

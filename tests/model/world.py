@@ -48,6 +48,8 @@ class Bounds(NamedTuple):
         consumed: moves of the replicator: a file to its cleanup folder, or that folder emptied.
         losses: of the ledger: all of it, or its newest version damaged.
         recuts: processes whose source cuts the batches differently.
+        takes_last: 1 where the replicator also takes each table's last file; it empties no folder then, as one that
+            keeps what it has read for days.
     """
 
     faults: int = 0
@@ -56,6 +58,7 @@ class Bounds(NamedTuple):
     consumed: int = 0
     losses: int = 0
     recuts: int = 0
+    takes_last: int = 0
 
     def without(self, part: str) -> Bounds:
         return self._replace(**{part: getattr(self, part) - 1})
@@ -154,15 +157,15 @@ class World:
         return int(max(numbers).rpartition("/")[2].removesuffix(".json")) if numbers else 0
 
     def replicator_moves(self) -> dict[str, Callable[[], None]]:
-        """What the replicator may do next: it takes files in order, and leaves each table's last one where it is."""
+        """What the replicator may do next: it takes files in order."""
         moves: dict[str, Callable[[], None]] = {}
         for table in TABLES:
             folder = folder_of(table)
             lying = sorted(path for path in self.zone_files if path.startswith(f"{folder}/0"))
-            if len(lying) > 1:
+            if len(lying) > (0 if self.left.takes_last else 1):
                 moves[f"the replicator moves {lying[0]}"] = lambda path=lying[0]: self._consume(path)
             done = [path for path in self.zone_files if path.startswith(f"{folder}/_ProcessedFiles/")]
-            if done:
+            if done and not self.left.takes_last:
                 moves[f"the replicator cleans up {folder}"] = lambda done=done: self._clean(done)
         return moves
 
