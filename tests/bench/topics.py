@@ -17,7 +17,8 @@ from connectors.kafka.topics import Admin, describe_topics
 from tests.bench.traffic import Table
 from tests.bench.workloads import Workload
 
-_QUEUE = 300_000
+_QUEUE, _QUEUE_BYTES = 300_000, 1 << 29
+"""Records that wait in the producer, at most; it would drop what is more than twice as much."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,10 @@ def fill(topic_set: TopicSet, bootstrap_servers: str) -> float:
     began = time.monotonic()
     create(topic_set, bootstrap_servers)
     producer = _producer(bootstrap_servers)
+    room = min(_QUEUE, int(_QUEUE_BYTES / topic_set.value_bytes))
     for table in topic_set.tables:
         for messages in table.messages(topic_set.asked):
-            while len(producer) + len(messages) > _QUEUE and len(producer):
+            while len(producer) + len(messages) > room and len(producer):
                 producer.poll(0.05)
             producer.produce_batch(table.topic, messages)
     producer.flush()
@@ -110,7 +112,7 @@ def _producer(bootstrap_servers: str) -> Producer:
             "batch.size": 1 << 20,
             "compression.type": "lz4",
             "queue.buffering.max.messages": 2 * _QUEUE,
-            "queue.buffering.max.kbytes": 1 << 20,
+            "queue.buffering.max.kbytes": 2 * _QUEUE_BYTES >> 10,
             "enable.idempotence": True,
             "log_level": 3,
         }
