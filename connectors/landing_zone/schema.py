@@ -72,6 +72,7 @@ _SIMPLE: dict[str, pa.DataType] = {
     "timestamp[us,UTC]": pa.timestamp("us", tz="UTC"),
 }
 _TEXTS = {kind: text for text, kind in _SIMPLE.items()}
+_OF_TEXTS = frozenset({pa.string().id, pa.binary().id})
 
 
 def type_from_text(text: str) -> pa.DataType:
@@ -96,11 +97,11 @@ def type_to_text(kind: pa.DataType) -> str:
     """
     if pa.types.is_decimal128(kind):
         return f"decimal128({kind.precision},{kind.scale})"
-    if kind in _TEXTS:
-        return _TEXTS[kind]
+    if (text := _TEXTS.get(kind)) is not None:
+        return text
     raise ValueError(f"not a landing-file type: {kind}")
 
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether the values of a landing-file type vary in length: strings and binaries."""
-    return bool(pa.types.is_string(kind) or pa.types.is_binary(kind))
+    return kind.id in _OF_TEXTS

@@ -200,7 +200,7 @@ def _old_images(events: OrderedRows, old_keys: pa.RecordBatch) -> pa.RecordBatch
 
 def matches(name: str, patterns: tuple[str, ...]) -> bool:
     """Whether one of the glob patterns takes the column."""
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return bool(patterns) and any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def is_masked(name: str, options: TableOptions) -> bool:
