@@ -10,6 +10,7 @@ import yaml
 
 from streaming.settings import SettingsError
 from streaming.settings.lineage import Lineage
+from streaming.settings.yaml_document import syntax_problem
 
 if TYPE_CHECKING:
     from openlineage.client import OpenLineageClient
@@ -57,19 +58,25 @@ def _http(lineage: Lineage) -> dict[str, Any]:
 def _content(file: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise _unusable(file, str(error)) from None
+    except yaml.MarkedYAMLError as error:
+        wrong = syntax_problem(error)
+        raise _unusable(file, f"{wrong.message} ({wrong.source})") from None
+    except yaml.YAMLError:
+        raise _unusable(file, "it holds a character that YAML does not allow") from None
     if not isinstance(content, dict) or not isinstance(content.get("transport"), dict):
         raise _unusable(file, "it has no section transport")
     return content
 
 
 def _made(make: Callable[[], OpenLineageClient], file: Path) -> OpenLineageClient:
-    # The client names the kinds of errors of a wrong file nowhere, and its transports come from everywhere.
+    # The client names the kinds of errors of a wrong file nowhere, and its transports come from everywhere: what they
+    # say may hold any of the file's values, which may be secret.
     try:
         return make()
     except Exception as error:
-        raise _unusable(file, f"{type(error).__name__}: {error}") from error
+        raise _unusable(file, f"it refuses it with {type(error).__name__}") from None
 
 
 def _unusable(file: Path, why: str) -> SettingsError:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
@@ -29,6 +30,7 @@ from connectors.landing_zone.ledger.version_file import VERSIONS_AHEAD
 from connectors.landing_zone.replay import open_zone
 from connectors.landing_zone.side_by_side import side_by_side
 from connectors.landing_zone.storage.protocol import Storage
+from connectors.landing_zone.vacuum import drop_staged, vacuum
 from streaming.driver.beginning import Beginning, OffsetsAt, asked_topic
 from streaming.settings.kafka import Starting
 from streaming.wording import count_text
@@ -103,6 +105,10 @@ def adopt_zone(
             remedy="`cdc-bridge ledger rebuild CONFIG --dry-run` shows what can be made again of it",
             zone=zone.url,
         )
+    epochs = staged_epochs(zone)
+    if not look_only:
+        # A rename that a dead driver has sent may still be on its way, and must not be done behind the look.
+        drop_staged(zone, None)
     ledger_id = str(uuid.uuid4()) if owner is None else owner.ledger_id
     base = LedgerState(ledger_id=ledger_id, version=0, epoch=0, writer="", topics=dict(declared.topics))
     opened, folders = open_zone(zone), sorted(table_folders(zone))
@@ -116,11 +122,13 @@ def adopt_zone(
             remedy="`cdc-bridge run CONFIG` begins with an empty zone by itself; or correct landing_zone.url",
             zone=zone.url,
         )
-    begun = _begun(base, tables, staged_epochs(zone))
+    begun = _begun(base, tables, epochs)
     if look_only:
         return Adoption(begun, tables, None)
     ensure_owner(zone, ledger_id, declared.source)
     put_in_place(state, begun, Stamp("cdc-bridge adopt", socket.gethostname(), attempt=1, written_ms=now_ms()))
+    # A driver of the lost ledger that sleeps with a file in hand would give it its number when it wakes up.
+    vacuum(zone, state, msgspec.structs.replace(begun, epoch=begun.epoch + 1), threads=threads)
     return Adoption(begun, tables, begun.version + 1)
 
 

@@ -8,11 +8,13 @@ import pyarrow as pa
 import pytest
 
 from connectors.landing_zone.errors import LedgerBehindError, LedgerWholeError
+from connectors.landing_zone.layout import SCRATCH_PAD
 from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.lost_table import Proof
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.ledger.version_file import encode
 from connectors.landing_zone.requests import Action, new_request
+from connectors.landing_zone.staging import staged_path
 from streaming.settings.kafka import Starting
 from streaming.zones.adopting import AdoptRefusedError
 from streaming.zones.rebuilding_ledger import make_ledger_again
@@ -220,6 +222,24 @@ class TestTheBridgesOwnZoneWithoutLedgerAndCopy:
         own.send(USERS.create(row(3), 40))
         healthy(own)
         assert [one["id"] for one in own.rows(OTHER_NAME)] == [1, 2, 3]
+
+    def test_nothing_that_is_staged_can_appear_behind_the_look(self, own: World) -> None:
+        """A rename that a driver of the lost ledger has sent may still be on its way; a sleeping one sends it yet."""
+        staged = staged_path(2, ORDERS_FOLDER, 3, "late", "parquet")
+        own.zone.write(staged, own.zone.files[f"{ORDERS_FOLDER}/{NUMBERED.format(2)}"])
+        adopt(own, look_only=True)
+        assert staged in own.zone.files
+
+        def stages(request: Request) -> None:
+            if request.writes and request.path.endswith(".json"):
+                own.zone.write(staged.replace("late", "later"), own.zone.files[f"{ORDERS_FOLDER}/{NUMBERED.format(2)}"])
+
+        adopt(own, hook=stages)
+
+        assert [path for path in own.zone.files if path.startswith(f"{SCRATCH_PAD}/")] == []
+        own.send(ORDERS.create(row(3, "three"), 30))
+        healthy(own)
+        assert own.rows() == [{"id": 1, "name": "uno"}, {"id": 3, "name": "three"}]
 
     def test_stands_still_where_the_declared_position_would_leave_records_out(self, own: World) -> None:
         own.send(ORDERS.create(row(3, "three"), 30), ORDERS.create(row(4, "four"), 31))

@@ -29,7 +29,8 @@ OWNER_FILE = "_cdc_bridge_owner.json"
 
 LOST_LEDGER = (
     "if it is lost, stop every bridge of this zone, then `cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, "
-    "or if another tool has filled the zone, `cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
+    "or if another tool has filled the zone, `cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone "
+    "and state storage that were no bridge's before"
 )
 """What to do where the state storage does not have the zone's ledger."""
 

@@ -67,7 +67,7 @@ def test_an_empty_ledger_does_not_number_files_where_there_are_some(folder: str)
         "Remedy: set state.url to where this zone's ledger is, or put it back there from a backup; "
         "if it is lost, stop every bridge of this zone, then `cdc-bridge ledger rebuild CONFIG`; if no copy of it is "
         "left, or if another tool has filled the zone, `cdc-bridge adopt CONFIG`; to start over, choose an "
-        "empty landing zone"
+        "empty landing zone and state storage that were no bridge's before"
     )
 
 

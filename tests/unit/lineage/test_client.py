@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,11 @@ def test_every_other_transport_is_configured_as_the_client_describes_it(tmp_path
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("transport: {type: [}", "while parsing"),
+        ("transport: {type: [}", "the file is not YAML: "),
+        ("transport: {type: http}\x00", "it holds a character that YAML does not allow"),
         ("facets: {}", "it has no section transport"),
         ("- a list", "it has no section transport"),
-        ("transport: {type: http}", "`url` key not passed"),
+        ("transport: {type: http}", "it refuses it with RuntimeError"),
     ],
 )
 def test_a_configuration_that_the_client_cannot_use_is_named(tmp_path: Path, content: str, why: str) -> None:
@@ -66,6 +68,25 @@ def test_a_configuration_that_the_client_cannot_use_is_named(tmp_path: Path, con
     assert caught.value.message.startswith("The OpenLineage client cannot use its configuration: ")
     assert why in caught.value.message
     assert caught.value.facts == {"file": file}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'transport:\n  type: http\n  auth: {apiKey: "planted"y}\n',
+        "transport: {type: http, url: 'http://user:planted@:port'}",
+        "transport: {type: http, url: 'http://127.0.0.1:9', retry: planted}",
+        "transport: {type: planted}",
+        "transport: {type: *planted}",
+        "transport: !planted {type: http}",
+    ],
+)
+def test_nothing_that_the_file_says_is_told(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "openlineage.yml"
+    file.write_text(content)
+    with pytest.raises(SettingsError) as caught:
+        open_client(lineage(client_file=str(file)))
+    assert "planted" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_missing_client_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,8 @@ def test_a_zone_whose_ledger_is_lost_gets_no_other_one_even_if_it_has_no_file_ye
         "[zone=memory:///zone, file=_cdc_bridge_owner.json]. Remedy: set state.url to where that ledger is, or put it "
         "back there from a backup; if it is lost, stop every bridge of this zone, then "
         "`cdc-bridge ledger rebuild CONFIG`; if no copy of it is left, or if another tool has filled the zone, "
-        "`cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone"
+        "`cdc-bridge adopt CONFIG`; to start over, choose an empty landing zone and state "
+        "storage that were no bridge's before"
     )
     assert state.files == {}
     make_ledger_again(zone, state, look_only=False, now_ms=lambda: NOON_MS, threads=1)
