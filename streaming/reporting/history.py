@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from connectors.landing_zone.errors import VersionNotKeptError
-from connectors.landing_zone.ledger.apply import apply
+from connectors.landing_zone.ledger.apply import apply, follows
 from connectors.landing_zone.ledger.history import read_version, state_at, versions
 from connectors.landing_zone.ledger.state import (
     NOTHING_LANDED,
@@ -174,7 +174,8 @@ def describe(before: LedgerState | None, version: Version) -> HistoryEntry:
 def _entries(before: LedgerState | None, oldest_first: Sequence[Version]) -> Iterator[HistoryEntry]:
     for version in oldest_first:
         yield describe(before, version)
-        before = version.snapshot if before is None else apply(before, version)
+        goes_on = before is not None and follows(before, version)
+        before = apply(before, version) if before is not None and goes_on else version.snapshot
 
 
 def _state_before(state: Storage, version: Version) -> LedgerState | None:

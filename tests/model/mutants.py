@@ -148,8 +148,8 @@ MUTANTS = (
     Mutant(
         "a slot that was pruned may be written",
         f"{_LEDGER}/log.py",
-        "        if number > 1 and self._storage.stat(path_of(number - 1)) is not None:\n            return\n",
-        "        return\n",
+        "            before = self._predecessor(number)\n",
+        "            return\n",
     ),
     Mutant(
         "a driver leaves its version where the ledger has gone",

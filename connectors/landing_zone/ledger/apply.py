@@ -48,7 +48,7 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
     Raises:
         ValueError: ``version`` is not the successor of ``state``.
     """
-    if version.version != state.version + 1:
+    if not follows(state, version):
         raise ValueError(f"version {version.version} does not follow {state.version}")
     tables = {**state.tables, **version.tables}
     return LedgerState(
@@ -68,6 +68,19 @@ def apply(state: LedgerState, version: Version) -> LedgerState:
         handled=(*state.handled, *version.handled)[-KEPT_HANDLED:],
         source=state.source if version.snapshot is None else version.snapshot.source,
     )
+
+
+def follows(state: LedgerState, version: Version) -> bool:
+    """Whether ``version`` extends ``state``: a claim with the next epoch, a commit in the epoch of its writer's claim.
+
+    Where another ledger has begun in the place of one, a driver that has slept meanwhile may write a version of the
+    lost one behind those of the new one: its number fits, and its writer does not.
+    """
+    if version.version != state.version + 1:
+        return False
+    if version.kind is VersionKind.CLAIM:
+        return version.epoch == state.epoch + 1
+    return (version.writer, version.epoch) == (state.writer, state.epoch)
 
 
 def claim_version(state: LedgerState, stamp: Stamp, *, new_id: str, source: str = "") -> Version:

@@ -8,7 +8,8 @@ from functools import partial
 
 from connectors.landing_zone.backoff import persist
 from connectors.landing_zone.errors import PathNotFoundError
-from connectors.landing_zone.ledger.apply import apply
+from connectors.landing_zone.ledger.apply import apply, follows
+from connectors.landing_zone.ledger.history import of_another
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.ledger.version_file import read_version
@@ -40,7 +41,7 @@ class Follower:
         """Read the versions written since, and return the state after them.
 
         Raises:
-            LedgerCorruptError: a version cannot be read.
+            LedgerCorruptError: a version cannot be read, or is of another ledger.
             Transient: the storage failed for longer than the back-off lasts; call again.
         """
         while True:
@@ -49,4 +50,6 @@ class Follower:
                 version = persist(partial(read_version, self._storage, following), sleep=self._sleep)
             except PathNotFoundError:
                 return self._state
+            if not follows(self._state, version):
+                raise of_another(self._storage, version)
             self._state = apply(self._state, version)

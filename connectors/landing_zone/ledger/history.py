@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from connectors.landing_zone.errors import LedgerCorruptError, PathNotFoundError, VersionNotKeptError
 from connectors.landing_zone.ledger import version_file
-from connectors.landing_zone.ledger.apply import apply
-from connectors.landing_zone.ledger.state import SNAPSHOT_EVERY, LedgerState, Version
+from connectors.landing_zone.ledger.apply import apply, follows
+from connectors.landing_zone.ledger.state import SNAPSHOT_EVERY, LedgerState, Version, VersionKind
 from connectors.landing_zone.ledger.version_file import (
     KEPT_AT_LEAST,
     read_kept_version,
@@ -92,8 +92,11 @@ def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
             if isinstance(found, LedgerCorruptError):
                 raise found
             if found.snapshot is not None:
+                _require_own(state, found, oldest)
                 after = found.snapshot
                 for change in reversed(later):
+                    if not follows(after, change):
+                        raise of_another(state, change)
                     after = apply(after, change)
                 return after
             later.append(found)
@@ -103,6 +106,33 @@ def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
         file=version_file.path_of(oldest),
         state=state.url,
         remedy=version_file.PUT_BACK,
+    )
+
+
+def _require_own(state: Storage, snapshot: Version, oldest: int) -> None:
+    """A commit's whole state counts only if the version before it is its driver's, too.
+
+    The oldest version says nothing: a driver that died long ago may have written it anew where it was pruned.
+    """
+    if snapshot.kind is VersionKind.CLAIM or snapshot.version - 1 <= oldest:
+        return
+    try:
+        before = read_unless_pruned(state, snapshot.version - 1)
+    except LedgerCorruptError:
+        return
+    if before is not None and (before.writer, before.epoch) != (snapshot.writer, snapshot.epoch):
+        raise of_another(state, snapshot)
+
+
+def of_another(state: Storage, version: Version) -> LedgerCorruptError:
+    """What to do about a version that a driver of another ledger has written behind those of this one."""
+    return LedgerCorruptError(
+        f"Version {version.version} of the ledger, by {version.writer} on {version.host}, does not follow the one "
+        "before it: its driver goes on with a ledger that is not here any more",
+        file=version_file.path_of(version.version),
+        state=state.url,
+        remedy="stop that driver and every other one of this state storage, move this file and those of higher numbers "
+        "out of it, and start the bridge again",
     )
 
 

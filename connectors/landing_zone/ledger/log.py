@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 from msgspec.structs import replace
@@ -35,6 +35,7 @@ from connectors.landing_zone.ledger.state import NOTHING_LANDED, LedgerState, Ve
 from connectors.landing_zone.ledger.version_file import (
     PUT_BACK,
     all_version_numbers,
+    begin_of_last_run,
     encode,
     path_of,
     read_kept_version,
@@ -261,15 +262,23 @@ class Ledger:
         return number > max(all_version_numbers(self._storage), default=0)
 
     def _check_slot(self, number: int) -> None:
-        """The predecessor is still there, so this slot was not one that pruning had emptied."""
-        if number > 1 and self._storage.stat(path_of(number - 1)) is not None:
-            return
+        """The predecessor is there and the one that was known, so this slot is of this ledger and was not pruned."""
+        try:
+            before = self._predecessor(number)
+        except LedgerCorruptError:
+            return  # It is there, and damaged: the next start tells.
+        if before is not None:
+            if (before.writer, before.epoch) == (self._state.writer, self._state.epoch):
+                return
+            # Another ledger has begun in the place of the one that this driver knows.
+            self._storage.delete(path_of(number))
+            raise self._fenced()
         try:
             numbers = version_numbers(self._storage)
         except LedgerCorruptError:
-            # A ledger made again begins far above: this version stands alone below it.
+            # A ledger made again begins far above this version, and another one that has begun here ends below it.
             numbers = all_version_numbers(self._storage)
-            if number == numbers[-1] or number + 1 in numbers:
+            if number + 1 in numbers or (number == numbers[-1] and not self._are_anothers(numbers[:-1])):
                 raise
             self._storage.delete(path_of(number))
             raise self._fenced() from None
@@ -283,6 +292,21 @@ class Ledger:
         if number not in numbers:
             self._storage.delete(path_of(number))
         raise owner
+
+    def _predecessor(self, number: int) -> Version | None:
+        """The version before ``number``; None where there is none, or none any more."""
+        try:
+            return read_version(self._storage, number - 1) if number > 1 else None
+        except PathNotFoundError:
+            return None
+
+    def _are_anothers(self, numbers: Sequence[int]) -> bool:
+        """Whether the versions of these numbers are surely another ledger's."""
+        try:
+            head = rebuild(self._storage, numbers[begin_of_last_run(numbers)], numbers[-1])
+        except (LedgerCorruptError, PathNotFoundError):
+            return False
+        return head.ledger_id != self._state.ledger_id
 
     def _has_gone_on(self) -> bool:
         version = self._state.version

@@ -46,11 +46,31 @@ BROKEN = (
     Broken(
         "a slot that was pruned may be written",
         "connectors/landing_zone/ledger/log.py",
-        "        if number > 1 and self._storage.stat(path_of(number - 1)) is not None:\n            return\n",
-        "        return\n",
+        "            before = self._predecessor(number)\n",
+        "            return\n",
         (
             f"{LANDING}/test_ledger_fence.py"
             "::test_a_driver_that_slept_until_its_slot_was_pruned_is_fenced_and_leaves_no_trace",
+        ),
+    ),
+    Broken(
+        "a driver that slept goes on in another ledger",
+        "connectors/landing_zone/ledger/log.py",
+        "(before.writer, before.epoch) == (self._state.writer, self._state.epoch)",
+        "before.version",
+        (
+            f"{LANDING}/test_ledger_pruned_meanwhile.py"
+            "::test_a_driver_that_wakes_up_in_another_ledger_changes_nothing_there",
+        ),
+    ),
+    Broken(
+        "a version of another ledger is counted",
+        "connectors/landing_zone/ledger/history.py",
+        "                    if not follows(after, change):\n",
+        "                    if not change.version:\n",
+        (
+            f"{LANDING}/test_ledger_pruned_meanwhile.py"
+            "::test_a_version_that_a_dead_driver_of_another_ledger_has_written_late_is_told_and_never_counted",
         ),
     ),
     Broken(

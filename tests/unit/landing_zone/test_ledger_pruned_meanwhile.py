@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from connectors.landing_zone.errors import FencedError, LedgerCorruptError, StorageError
+from connectors.landing_zone.ledger.follow import Follower
 from connectors.landing_zone.ledger.history import prune, versions
 from connectors.landing_zone.ledger.remains import newest_copy
 from connectors.landing_zone.ledger.version_file import path_of, read_kept_version, version_numbers
@@ -133,7 +134,7 @@ def test_a_ledger_that_is_lost_between_the_write_of_a_version_and_the_look_at_it
     driver = claimed(state)
 
     def lose(request: Request) -> None:
-        if (request.method, request.path) == ("stat", path_of(1)):
+        if (request.method, request.path) == ("read", path_of(1)):
             state.files.clear()
 
     state.hook = lose
@@ -188,3 +189,58 @@ def test_a_start_that_slept_while_the_ledger_was_lost_is_told_so_and_begins_none
         starting.claim("run-3", "host")
 
     assert state.files == {}
+
+
+@pytest.mark.parametrize("upto", [1, 2, 3, 99], ids=["before", "as far", "further", "a snapshot next"])
+def test_a_driver_that_wakes_up_in_another_ledger_changes_nothing_there(upto: int) -> None:
+    """Somebody has emptied the state storage, and another ledger has begun there."""
+    state = MemoryStorage()
+    sleeper = claimed(state, "run-1")
+    fill(sleeper, upto)
+    state.files.clear()
+    other = claimed(state, "run-2")
+    fill(other, min(upto, 2))
+    before = dict(state.files)
+
+    with pytest.raises(FencedError, match="run-2 on host-of-run-2, by version"):
+        fill(sleeper, upto + 1)
+
+    assert state.files == before
+    fill(other, 5)
+    assert opened(state).state.version == 5
+
+
+def test_a_start_that_wakes_up_in_another_ledger_claims_nothing_there() -> None:
+    state = MemoryStorage()
+    fill(claimed(state, "run-1"), 2)
+    starting = opened(state)
+    state.files.clear()
+    fill(claimed(state, "run-2"), 2)
+    before = dict(state.files)
+
+    with pytest.raises(FencedError, match="run-2 on host-of-run-2, by version 2"):
+        starting.claim("run-3", "host")
+
+    assert state.files == before
+
+
+@pytest.mark.parametrize("number", [3, 100], ids=["changes", "a snapshot"])
+def test_a_version_that_a_dead_driver_of_another_ledger_has_written_late_is_told_and_never_counted(number: int) -> None:
+    state = MemoryStorage()
+    fill(claimed(state, "run-1"), number)
+    late = state.files[path_of(number)]
+    state.files.clear()
+    other = claimed(state, "run-2")
+    fill(other, number - 1)
+    follower = Follower(state)
+    state.files[path_of(number)] = late
+
+    with pytest.raises(FencedError, match=f"run-1 on host-of-run-1, by version {number}"):
+        fill(other, number)
+    assert path_of(number) in state.files
+    for read in (lambda: opened(state), follower.advance):
+        with pytest.raises(LedgerCorruptError, match=f"Version {number} of the ledger, by run-1 on host-of-run-1"):
+            read()
+
+    del state.files[path_of(number)]
+    assert opened(state).state.version == number - 1
