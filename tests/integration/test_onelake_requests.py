@@ -32,7 +32,7 @@ KINDS = {
 """How the documentation calls each kind, and its CU seconds: Microsoft's rates for OneLake, of at most 4 MB."""
 
 FILE = {Operation.PUT_BLOB: 1, Operation.PROPERTIES: 2, Operation.RENAME: 1}
-VERSION = {Operation.PUT_BLOB: 1, Operation.PROPERTIES: 1}
+VERSION = {Operation.PUT_BLOB: 1, Operation.READ: 1}
 
 
 @pytest.fixture
