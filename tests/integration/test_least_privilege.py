@@ -226,7 +226,7 @@ def test_a_letter_for_a_client_that_was_refused_before_it_is_told_with_its_reaso
 ) -> None:
     producer = DeadLetterProducer(DeadLetterConfig(config, LETTERS, timeout=10.0))
     with granted(broker, wanted_by(LETTERS)):
-        for _ in range(100):
+        for _ in range(600):
             if takes_nothing_more(producer):
                 break
             time.sleep(0.1)
