@@ -132,7 +132,7 @@ def of_another(state: Storage, version: Version) -> LedgerCorruptError:
         file=version_file.path_of(version.version),
         state=state.url,
         remedy="stop that driver and every other one of this state storage, move this file and those of higher numbers "
-        "out of it, and start the bridge again",
+        "out of it, and start again: `cdc-bridge run CONFIG`",
     )
 
 
