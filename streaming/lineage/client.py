@@ -6,11 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from streaming.settings import SettingsError
 from streaming.settings.lineage import Lineage
-from streaming.settings.yaml_document import syntax_problem
+from streaming.settings.yaml_document import parse_yaml
 
 if TYPE_CHECKING:
     from openlineage.client import OpenLineageClient
@@ -57,17 +55,16 @@ def _http(lineage: Lineage) -> dict[str, Any]:
 
 def _content(file: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+        document = parse_yaml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise _unusable(file, str(error)) from None
-    except yaml.MarkedYAMLError as error:
-        wrong = syntax_problem(error)
-        raise _unusable(file, f"{wrong.message} ({wrong.source})") from None
-    except yaml.YAMLError:
-        raise _unusable(file, "it holds a character that YAML does not allow") from None
-    if not isinstance(content, dict) or not isinstance(content.get("transport"), dict):
+    if document.problems:
+        problem = document.problems[0]
+        place = f" ({problem.source})" if problem.source else ""
+        raise _unusable(file, f"{problem.message}{place}")
+    if not isinstance(document.values.get("transport"), dict):
         raise _unusable(file, "it has no section transport")
-    return content
+    return document.values
 
 
 def _made(make: Callable[[], OpenLineageClient], file: Path) -> OpenLineageClient:

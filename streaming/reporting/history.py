@@ -174,8 +174,7 @@ def describe(before: LedgerState | None, version: Version) -> HistoryEntry:
 def _entries(before: LedgerState | None, oldest_first: Sequence[Version]) -> Iterator[HistoryEntry]:
     for version in oldest_first:
         yield describe(before, version)
-        goes_on = before is not None and follows(before, version)
-        before = apply(before, version) if before is not None and goes_on else version.snapshot
+        before = version.snapshot if before is None or not follows(before, version) else apply(before, version)
 
 
 def _state_before(state: Storage, version: Version) -> LedgerState | None:

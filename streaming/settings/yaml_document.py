@@ -46,7 +46,7 @@ def parse_yaml(text: str) -> YamlDocument:
     try:
         return _parsed(_Loader(text))
     except yaml.MarkedYAMLError as error:
-        return YamlDocument({}, problems=(syntax_problem(error),))
+        return YamlDocument({}, problems=(_syntax_problem(error),))
     except yaml.reader.ReaderError as error:
         message = f"the file holds the character {error.character:#x}, which YAML doesn't allow: remove it"
     except RecursionError:
@@ -111,7 +111,7 @@ def _walk(node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], seen: set[i
         yield from _walk(value, here, lines, seen)
 
 
-def syntax_problem(error: yaml.MarkedYAMLError) -> Problem:
+def _syntax_problem(error: yaml.MarkedYAMLError) -> Problem:
     """What is wrong and where, without anything that the file says: it may be a secret."""
     mark = error.problem_mark or error.context_mark
     what = _QUOTED_TEXT.sub("a piece of text", error.problem or error.context or "it can't be read")

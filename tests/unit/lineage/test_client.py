@@ -54,9 +54,9 @@ def test_every_other_transport_is_configured_as_the_client_describes_it(tmp_path
     ("content", "why"),
     [
         ("transport: {type: [}", "the file is not YAML: "),
-        ("transport: {type: http}\x00", "it holds a character that YAML does not allow"),
+        ("transport: {type: http}\x00", "the file holds the character 0x0, which YAML doesn't allow"),
         ("facets: {}", "it has no section transport"),
-        ("- a list", "it has no section transport"),
+        ("- a list", "the file must be a mapping of keys (line 1, column 1)"),
         ("transport: {type: http}", "it refuses it with RuntimeError"),
     ],
 )
