@@ -59,6 +59,13 @@ def data_path(folder: str, number: SequenceNumber, extension: str = PARQUET) -> 
     return f"{folder}/{file_name(number, extension)}"
 
 
+def path_before(path: str) -> str:
+    """The path of the number before, of a data file that is not the first."""
+    folder, _, name = path.rpartition("/")
+    number, _, extension = name.partition(".")
+    return data_path(folder, SequenceNumber(int(number) - 1), extension)
+
+
 def cleanup_folders(folder: str) -> tuple[str, str]:
     """Where the replicator moves files that it has applied (landing-zone format, "Cleanup process")."""
     return f"{folder}/{PROCESSED_FILES}", f"{folder}/{FILES_READY_TO_DELETE}"

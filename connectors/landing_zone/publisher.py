@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.landing_zone.backoff import persist
+from connectors.landing_zone.layout import path_before
 from connectors.landing_zone.ledger.state import LandedFile
 from connectors.landing_zone.redo import Published, rename, roll_forward, settle_all
 from connectors.landing_zone.storage.protocol import Storage
@@ -53,6 +54,8 @@ class Publisher:
             roll_forward(self._zone, file, metadata)
 
     def _rename_whole(self, file: LandedFile) -> bool:
-        """The usual case in two requests: the size alone tells a file that a late request has cut short."""
+        """The usual case in three requests: the size alone tells a file that a late request has cut short, and the
+        number before one a folder that somebody has emptied."""
         staged = self._zone.stat(file.staged)
-        return staged is not None and staged.size == file.bytes and rename(self._zone, file)
+        whole = staged is not None and staged.size == file.bytes
+        return whole and self._zone.stat(path_before(file.target)) is not None and rename(self._zone, file)

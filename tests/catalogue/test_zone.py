@@ -165,6 +165,24 @@ class TestFolderDeletedUnderARunningJob:
         driver.land(until=place.log.ends())
         assert resume(place).startswith("its folder is not as the ledger left it: ")
 
+    def test_one_that_is_emptied_and_left_takes_no_file_either(self, place: Place) -> None:
+        driver = place.start()
+        for each in folder(place).iterdir():
+            each.unlink()
+        driver.land()
+        assert place.parked() == "zone:table_reset"
+        assert list(folder(place).iterdir()) == [], "rows that nobody has read yet would be missing without a word"
+        assert place.rows(OTHER) == LANDED_OTHER
+
+    def test_nor_does_one_that_is_made_anew_with_its_metadata(self, place: Place) -> None:
+        driver = place.start()
+        metadata = (folder(place) / "_metadata.json").read_bytes()
+        shutil.rmtree(folder(place))
+        folder(place).mkdir()
+        (folder(place) / "_metadata.json").write_bytes(metadata)
+        driver.land()
+        assert (place.parked(), numbers(place)) == ("zone:table_reset", [])
+
     def test_put_back_as_it_was_it_goes_on_and_nothing_is_missing(self, place: Place, tmp_path: Path) -> None:
         shutil.copytree(folder(place), tmp_path / "backup")
         driver = place.start()

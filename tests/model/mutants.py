@@ -111,11 +111,10 @@ MUTANTS = (
     Mutant(
         "a file that is published takes its predecessor away",
         "connectors/landing_zone/publisher.py",
-        "        return staged is not None and staged.size == file.bytes and rename(self._zone, file)\n",
-        "        done = staged is not None and staged.size == file.bytes and rename(self._zone, file)\n"
+        "        return whole and self._zone.stat(path_before(file.target)) is not None and rename(self._zone, file)\n",
+        "        done = whole and self._zone.stat(path_before(file.target)) is not None and rename(self._zone, file)\n"
         "        if done:\n"
-        "            folder = file.target.rpartition('/')[0]\n"
-        "            self._zone.delete(f'{folder}/{file.sequence - 1:020d}.parquet')\n"
+        "            self._zone.delete(path_before(file.target))\n"
         "        return done\n",
     ),
     Mutant(

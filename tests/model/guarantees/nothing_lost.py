@@ -8,6 +8,16 @@ KAFKA = "tests/catalogue/test_kafka.py"
 
 BROKEN = (
     Broken(
+        "a folder without the number before it takes a file",
+        "connectors/landing_zone/publisher.py",
+        "whole and self._zone.stat(path_before(file.target)) is not None and rename",
+        "whole and rename",
+        (
+            "tests/catalogue/test_zone.py::test_one_that_is_emptied_and_left_takes_no_file_either",
+            "tests/catalogue/test_zone.py::test_nor_does_one_that_is_made_anew_with_its_metadata",
+        ),
+    ),
+    Broken(
         "deleted rows stay",
         "streaming/landing/marking.py",
         "    deleted = RowMarker.UPSERT if keep_deleted else RowMarker.DELETE\n",

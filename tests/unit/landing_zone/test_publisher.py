@@ -36,14 +36,14 @@ def test_a_first_file_becomes_visible_after_its_metadata() -> None:
     ]
 
 
-def test_a_later_file_takes_two_requests() -> None:
+def test_a_later_file_takes_three_requests() -> None:
     zone = staged(1, 2)
     publish(zone, 1)
     view = MemoryStorage(zone.disk)
 
     assert publish(view, 2) == CONFIRMED
 
-    assert [request.method for request in view.requests] == ["stat", "rename_if_absent"]
+    assert [request.method for request in view.requests] == ["stat", "stat", "rename_if_absent"]
     assert zone.files[landed(2).target] == b"rows"
 
 
