@@ -12,6 +12,7 @@ from pathlib import Path
 _ZONE = "tests/remedies/test_zone_errors.py"
 _START = "tests/remedies/test_start_errors.py"
 _RECORDS = "tests/remedies/test_record_errors.py"
+_LETTERS = "tests/remedies/test_letter_errors.py"
 _KAFKA = "tests/remedies/test_kafka_errors.py"
 _TOPICS = "tests/remedies/test_topic_errors.py"
 _LOST = "tests/remedies/test_resolve_lost.py"
@@ -24,7 +25,7 @@ _DATABASE = "tests/integration/test_source_database.py"
 TESTS: dict[str, tuple[str, str]] = {
     "connectors.debezium.errors.ColumnDeclarationError": (_START, "test_column_declaration"),
     "connectors.debezium.errors.SchemaError": (_RECORDS, "test_schema"),
-    "connectors.debezium.errors.UnknownSchemaError": (_SERVICE, "test_unknown_schema"),
+    "connectors.debezium.errors.UnknownSchemaError": (_LETTERS, "test_unknown_schema"),
     "connectors.fabric.errors.FabricDeniedError": (_SERVICE, "TestFabric::test_refusal"),
     "connectors.fabric.errors.FabricNotFoundError": (_SERVICE, "TestFabric::test_refusal"),
     "connectors.java.JavaError": (_SERVICE, "test_java"),
@@ -39,7 +40,7 @@ TESTS: dict[str, tuple[str, str]] = {
     ),
     "connectors.kafka.errors.KafkaRequestError": (_KAFKA, "test_kafka_request"),
     "connectors.kafka.errors.RecordsGoneError": (_LEDGER, "test_records_gone"),
-    "connectors.kafka.errors.RegistryAccessError": (_SERVICE, "test_registry_access"),
+    "connectors.kafka.errors.RegistryAccessError": (_SERVICE, "TestRegistryAccess::test_file"),
     "connectors.kafka.errors.SignalRefusedError": (_KAFKA, "test_signal_refused"),
     "connectors.kafka.errors.TopicNotFoundError": (_KAFKA, "test_topic_not_found"),
     "connectors.kafka.errors.UnreadableBatchError": (
@@ -64,7 +65,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.landing_zone.errors.SequenceConflictError": (_ZONE, "test_sequence_conflict"),
     "connectors.landing_zone.errors.StorageDeniedError": (_START, "test_storage_denied"),
     "connectors.landing_zone.errors.TableResetError": (_ZONE, "test_table_reset"),
-    "connectors.landing_zone.errors.TextSchemaChangeError": (_START, "test_text_schema_change"),
+    "connectors.landing_zone.errors.TextSchemaChangeError": (_RECORDS, "test_text_schema_change"),
     "connectors.landing_zone.errors.TopicRecreatedError": (_TOPICS, "test_topic_recreated"),
     "connectors.landing_zone.errors.VersionNotKeptError": (_LEDGER, "test_version_not_kept"),
     "connectors.landing_zone.errors.ZoneOwnedError": (_LEDGER, "test_zone_owned"),
@@ -98,14 +99,8 @@ TESTS: dict[str, tuple[str, str]] = {
     "streaming.health.server.AddressInUseError": (_SERVICE, "test_address_in_use"),
     "streaming.health.server.AddressNotOursError": (_SERVICE, "test_address_of_another_machine"),
     "streaming.lifecycle.asking.UnknownTableError": (_START, "test_table_that_nobody_knows"),
-    "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": (
-        "tests/unit/streaming/test_dead_letter_reading.py",
-        "test_what_lands_by_itself_and_not_together_is_refused_together",
-    ),
-    "streaming.lifecycle.later_reading.TooMuchToReadError": (
-        "tests/unit/streaming/test_dead_letter_reading.py",
-        "test_more_than_a_request_may_cost_is_refused_with_the_numbers",
-    ),
+    "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": (_LETTERS, "test_replay_refused"),
+    "streaming.lifecycle.later_reading.TooMuchToReadError": (_LETTERS, "test_too_much_to_read"),
     "streaming.lifecycle.rebuilding.SnapshotRefusedError": (
         "tests/unit/streaming/test_rebuild_resync.py",
         "test_a_failed_snapshot_parks_the_table_and_a_resume_is_refused",

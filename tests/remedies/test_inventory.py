@@ -33,6 +33,7 @@ _MET_AS = {
     "connectors.landing_zone.replay.content.UnreadableFileError": "the file is not valid Parquet",
     "connectors.source_database.errors.DatabaseRequestError": "the source database does not do what was asked",
     "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": "the letters cannot land together: ",
+    "streaming.lifecycle.later_reading.TooMuchToReadError": "offsets would have to be read to tell",
     "streaming.lifecycle.rebuilding.SnapshotRefusedError": "the snapshot that was to fill the table failed: ",
 }
 """Errors that a test meets as the answer to a request, the reason of a table or of a letter, or as a finding: what is
@@ -213,10 +214,7 @@ def test_a_terminal_error_s_own_remedy_names_a_command_or_a_setting_where_one_he
 TYPES = {"shell", "main", "stands", "carry_out"}
 """Who types a command in a test: in the shell of the tests, or as its module does."""
 UNTYPED = {
-    "ReplayRefusedError",
     "SparkStartError",
-    "TextSchemaChangeError",
-    "TooMuchToReadError",
     "TopicNotFoundError",
     "UnknownTableError",
     "UnreadableBatchError",

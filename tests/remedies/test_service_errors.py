@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from connectors.debezium.errors import UnknownSchemaError
-from connectors.debezium.wire import SchemaIdKind
 from connectors.errors import Terminal
 from connectors.fabric.errors import FabricDeniedError, FabricNotFoundError
 from connectors.fabric.rest import FabricRest, MirroredDatabase
@@ -17,52 +16,70 @@ from connectors.java import JavaError, find_java
 from connectors.kafka import jars
 from connectors.kafka.client_options import java_options
 from connectors.kafka.config import KafkaConfig, options
-from connectors.kafka.embedded_registry import EmbeddedRegistry
+from connectors.kafka.embedded_registry import EmbeddedRegistry, Fault
 from connectors.kafka.errors import ClientOptionsError, JarDigestError, JarsError, RegistryAccessError
 from connectors.kafka.jars import JarSet, resolve_jars
-from connectors.kafka.registry import Registry, RegistryConfig
 from connectors.source_database.kafka_connect import (
     ConnectAccessError,
     ConnectApi,
     ConnectLocation,
     ConnectorNotFoundError,
 )
+from streaming.demo.encoding import Encoding
 from streaming.health.server import AddressInUseError, AddressNotOursError, StatusServer
 from tests.emulators.fabric_server import ITEM, WORKSPACE, FabricCredential, FabricServer, golden
+from tests.remedies.broken_zones import require_health
+from tests.remedies.site import Site
+from tests.support.shop import registering
 from tests.unit.kafka.test_jars import PINS, no_network, write_jars
 from tests.unit.landing_zone.storages import Timeline
 from tests.unit.source_database.connect_server import ConnectServer
+from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.test_java import install
 
-ORDER = '{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"id","type":"long"}]}'
+RUN = "cdc-bridge run CONFIG --once"
+CHECK = "cdc-bridge check CONFIG"
 
 
 def remedy_of(error: pytest.ExceptionInfo[Terminal]) -> str:
     return error.value.remedy
 
 
-class TestRegistry:
+@pytest.mark.kafka
+class TestRegistryAccess:
     @pytest.fixture
-    def server(self) -> Iterator[EmbeddedRegistry]:
+    def server(self, site: Site) -> Iterator[EmbeddedRegistry]:
+        """What holds the schemas of the orders that wait in Kafka."""
         with EmbeddedRegistry() as running:
+            avro = replace(ORDERS, encoding=Encoding.AVRO, register=registering(running))
+            site.send(avro.create(row(1, "uno"), 10), avro.create(row(3, "three"), 11))
             yield running
 
-    def test_unknown_schema(self, server: EmbeddedRegistry) -> None:
-        registry = Registry(RegistryConfig(server.url, attempts=1, timeout=60))
-        with pytest.raises(UnknownSchemaError) as raised:
-            registry.avro_schema(1, SchemaIdKind.CONFLUENT)
-        assert remedy_of(raised).startswith("check that registry.url is the registry")
-        server.register("orders-value", ORDER)
-        assert registry.avro_schema(1, SchemaIdKind.CONFLUENT) == ORDER
+    def test_file(self, site: Site, server: EmbeddedRegistry, tmp_path: Path) -> None:
+        (tmp_path / "ca.pem").write_text("not a certificate")
+        site.set(registry={"url": server.url, "ca_file": str(tmp_path / "ca.pem")})
+        refused = site.shell.type(RUN)
+        assert (refused.code, refused.error) == (1, RegistryAccessError.__name__)
+        assert refused.remedy.startswith("check ca_file, certificate_file and key_file under registry")
+        looked = site.shell.type(CHECK)
+        assert (looked.code, refused.remedy in looked.told) == (1, True)
+        site.set(registry={"url": server.url})
+        assert site.shell.type(CHECK).code == 0
+        assert site.shell.type(RUN).code == 0
+        require_health(site)
 
-    def test_registry_access(self, server: EmbeddedRegistry, tmp_path: Path) -> None:
-        server.register("orders-value", ORDER)
-        missing = RegistryConfig(server.url, attempts=1, timeout=60, ca_file=str(tmp_path / "gone.pem"))
-        with pytest.raises(RegistryAccessError) as raised:
-            Registry(missing).avro_schema(1, SchemaIdKind.CONFLUENT)
-        assert remedy_of(raised).startswith("check ca_file, certificate_file and key_file under registry")
-        whole = RegistryConfig(server.url, attempts=1, timeout=60)
-        assert Registry(whole).avro_schema(1, SchemaIdKind.CONFLUENT) == ORDER
+    def test_user(self, site: Site, server: EmbeddedRegistry) -> None:
+        site.set(registry={"url": server.url})
+        server.fault = Fault.UNAUTHORIZED
+        refused = site.shell.type(RUN)
+        assert (refused.code, f"error: {RegistryAccessError.__name__}" in refused.err) == (1, True)
+        assert refused.remedy.startswith("check username, password and certificates under registry")
+        looked = site.shell.type(CHECK)
+        assert (looked.code, refused.remedy in looked.told) == (1, True)
+        server.fault = Fault.NONE
+        assert site.shell.type(CHECK).code == 0
+        assert site.shell.type(RUN).code == 0
+        require_health(site)
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,8 @@ from pathlib import Path
 import pytest
 
 from connectors.errors import Terminal
-from connectors.kafka.topics import TopicDescription
-from connectors.landing_zone.delimited import DelimitedFileWriter
-from connectors.landing_zone.delimited_format import DelimitedFormat
-from connectors.landing_zone.errors import StorageDeniedError, TextSchemaChangeError
-from connectors.landing_zone.parquet import ParquetFileWriter
+from connectors.landing_zone.errors import StorageDeniedError
 from connectors.landing_zone.replay import ExportError
-from connectors.landing_zone.schema import PinnedColumn, PinnedSchema
 from connectors.landing_zone.storage.location import InvalidLocationError
 from connectors.landing_zone.storage.paths import InvalidPathError, checked
 from connectors.source_database.errors import DatabaseUrlError
@@ -39,11 +34,6 @@ from tests.remedies.site import Site
 from tests.unit.landing_zone.storages import emulated_location
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, USERS
-
-KEYED = PinnedSchema((PinnedColumn("id", "id", "int64", key=True), PinnedColumn("name", "name", "string")))
-
-
-PRESENT = {"shop.orders": TopicDescription("id", {0: (5, 20)})}
 
 
 def remedy_of(error: pytest.ExceptionInfo[Terminal]) -> str:
@@ -184,18 +174,6 @@ def test_storage_denied(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         granted = site.shell.type("cdc-bridge check CONFIG")
         assert granted.code == 0, granted.out
         assert site.shell.type("cdc-bridge status CONFIG").code == 0
-
-
-def test_text_schema_change(tmp_path: Path) -> None:
-    wider = PinnedSchema((*KEYED.columns, PinnedColumn("more", "more", "string")))
-    text = DelimitedFileWriter(tmp_path / "a.csv", KEYED, marked=False, text=DelimitedFormat())
-    with pytest.raises(TextSchemaChangeError) as raised:
-        text.widen(wider)
-    text.abandon()
-    assert "set file_format to parquet" in remedy_of(raised)
-    parquet = ParquetFileWriter(tmp_path / "b.parquet", KEYED, marked=False)
-    parquet.widen(wider)
-    assert parquet.close({}).row_count == 0
 
 
 @pytest.mark.kafka
