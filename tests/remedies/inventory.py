@@ -107,8 +107,8 @@ TESTS: dict[str, tuple[str, str]] = {
     ),
     "streaming.reconciling.mirror.UnreadableMirrorError": (_ZONE, "test_unreadable_file_and_mirror"),
     "streaming.reconciling.reconcile.UnknownTableError": (
-        "tests/unit/reconciling/test_reconcile.py",
-        "test_a_table_that_the_ledger_does_not_know",
+        "tests/remedies/test_database_errors.py",
+        "test_unknown_table",
     ),
     "streaming.resolving.decision.DecisionRefusedError": (
         _TAKEN,

@@ -215,8 +215,6 @@ TYPES = {"shell", "main", "stands", "carry_out"}
 """Who types a command in a test: in the shell of the tests, or as its module does."""
 UNTYPED = {
     "SparkStartError",
-    "TopicNotFoundError",
-    "UnknownTableError",
     "UnreadableBatchError",
 }
 """Errors whose remedy names a command, and of which a test calls what the command calls."""
