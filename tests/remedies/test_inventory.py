@@ -214,7 +214,6 @@ def test_a_terminal_error_s_own_remedy_names_a_command_or_a_setting_where_one_he
 TYPES = {"shell", "main", "stands", "carry_out"}
 """Who types a command in a test: in the shell of the tests, or as its module does."""
 UNTYPED = {
-    "SparkStartError",
     "UnreadableBatchError",
 }
 """Errors whose remedy names a command, and of which a test calls what the command calls."""
