@@ -213,10 +213,6 @@ def test_a_terminal_error_s_own_remedy_names_a_command_or_a_setting_where_one_he
 
 TYPES = {"shell", "main", "stands", "carry_out"}
 """Who types a command in a test: in the shell of the tests, or as its module does."""
-UNTYPED = {
-    "UnreadableBatchError",
-}
-"""Errors whose remedy names a command, and of which a test calls what the command calls."""
 
 
 def test_the_command_that_a_terminal_error_s_own_remedy_names_is_typed_in_its_test() -> None:
@@ -226,7 +222,7 @@ def test_the_command_that_a_terminal_error_s_own_remedy_names_is_typed_in_its_te
         words = names_and_texts((ROOT / file).read_text(encoding="utf-8"), name)
         if words.isdisjoint(TYPES):
             untyped.add(error.rpartition(".")[2])
-    assert naming & untyped == UNTYPED
+    assert naming & untyped == set()
 
 
 def test_no_remedy_sends_a_person_to_somebody_else() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,6 @@ import pytest
 
 from connectors.errors import Terminal
 from connectors.fabric.errors import FabricDeniedError, FabricNotFoundError
-from connectors.fabric.rest import FabricRest, MirroredDatabase
 from connectors.java import JavaError, find_java
 from connectors.kafka import jars
 from connectors.kafka.client_options import java_options
@@ -27,14 +27,16 @@ from connectors.source_database.kafka_connect import (
 )
 from streaming.demo.encoding import Encoding
 from streaming.health.server import AddressInUseError, AddressNotOursError, StatusServer
-from tests.emulators.fabric_server import ITEM, WORKSPACE, FabricCredential, FabricServer, golden
+from tests.emulators.fabric_server import ITEM, TOKEN, WORKSPACE, FabricServer, golden
+from tests.emulators.identity_server import IdentityServer
 from tests.remedies.broken_zones import require_health
+from tests.remedies.shell import Printed
 from tests.remedies.site import Site
 from tests.support.shop import registering
 from tests.unit.kafka.test_jars import PINS, no_network, write_jars
-from tests.unit.landing_zone.storages import Timeline
 from tests.unit.source_database.connect_server import ConnectServer
 from tests.unit.streaming.landed_shop import ORDERS, row
+from tests.unit.streaming.test_checks_connector import GOOD
 from tests.unit.test_java import install
 
 RUN = "cdc-bridge run CONFIG --once"
@@ -82,13 +84,36 @@ class TestRegistryAccess:
         require_health(site)
 
 
+def fabric_section(server: FabricServer) -> dict[str, object]:
+    """The settings that have it asked."""
+    return {
+        "status": "rest",
+        "api_url": server.url,
+        "ca_file": str(server.certificate),
+        "workspace_id": WORKSPACE,
+        "item_id": ITEM,
+    }
+
+
 @pytest.fixture(scope="module")
 def fabric() -> Iterator[FabricServer]:
     with FabricServer() as running:
         yield running
 
 
+@pytest.mark.kafka
 class TestFabric:
+    @pytest.fixture
+    def asking(self, fabric: FabricServer, site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+        """A bridge that asks Fabric, as an identity that has a token."""
+        with IdentityServer(TOKEN) as identity:
+            for name, value in identity.environment.items():
+                monkeypatch.setenv(name, value)
+            site.set(fabric=fabric_section(fabric))
+            site.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
+            yield site
+        fabric.instead.clear()
+
     @pytest.mark.parametrize(
         ("status", "kind", "remedy"),
         [
@@ -96,40 +121,67 @@ class TestFabric:
             (404, FabricNotFoundError, "check fabric.workspace_id and fabric.item_id"),
         ],
     )
-    def test_refusal(self, fabric: FabricServer, status: int, kind: type[Terminal], remedy: str) -> None:
-        timeline = Timeline()
-        place = MirroredDatabase(
-            WORKSPACE, ITEM, api_url=fabric.url, ca_file=str(fabric.certificate), read_timeout=60.0
-        )
-        asked = FabricRest(place, FabricCredential(), clock=timeline.clock, now=lambda: 0.0, sleep=timeline.sleep)
-        fabric.instead += [golden("error.403.json", status)]
-        with pytest.raises(kind) as raised:
-            asked.status()
-        assert remedy_of(raised).startswith(remedy)
-        assert asked.status().database is not None
+    def test_refusal(self, fabric: FabricServer, asking: Site, status: int, kind: type[Terminal], remedy: str) -> None:
+        if kind is FabricNotFoundError:
+            asking.set(fabric=fabric_section(fabric) | {"item_id": str(uuid.uuid4())})
+        else:
+            fabric.instead += [golden("error.403.json", status)] * 10
+        refused = asking.shell.type(CHECK)
+        assert [told for told in refused.told if told.startswith(remedy)]
+        fabric.instead.clear()
+        asking.set(fabric=fabric_section(fabric))
+        granted = asking.shell.type(CHECK)
+        assert (granted.code, "the mirrored database is Running" in granted.out) == (0, True)
+        assert [told for told in granted.told if told.startswith(remedy)] == []
+        require_health(asking)
 
 
+@pytest.mark.kafka
 class TestConnect:
+    """A connector that runs and is set up as the bridge needs it, once it is found."""
+
     @pytest.fixture
-    def server(self) -> Iterator[ConnectServer]:
+    def server(self, site: Site) -> Iterator[ConnectServer]:
         with ConnectServer() as running:
+            state = {"state": "RUNNING", "worker_id": "w:8083"}
+            running.answers["/connectors/shop/status"] = (200, {"connector": state, "tasks": [{"id": 0, **state}]})
+            running.answers["/connectors/shop/config"] = (200, {**GOOD, "topic.prefix": site.cluster.prefix})
+            site.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
             yield running
 
-    @pytest.mark.parametrize(
-        ("status", "kind", "remedy"),
-        [
-            (401, ConnectAccessError, "check username and password under source.connect"),
-            (404, ConnectorNotFoundError, "correct source.connect.connector, or create the connector"),
-        ],
-    )
-    def test_refusal(self, server: ConnectServer, status: int, kind: type[Terminal], remedy: str) -> None:
-        asked = ConnectApi(ConnectLocation(server.url, "shop"), timeout=60)
-        server.answers["/connectors/shop/config"] = (status, {})
-        with pytest.raises(kind) as raised:
-            asked.config()
-        assert remedy_of(raised) == remedy
-        server.answers["/connectors/shop/config"] = (200, {"topic.prefix": "shop"})
-        assert asked.config() == {"topic.prefix": "shop"}
+    def connected(self, server: ConnectServer, site: Site, connector: str = "shop", user: str = "bridge") -> Printed:
+        """What ``check`` says with these settings."""
+        section = {"url": server.url, "connector": connector, "username": user, "password": "of the bridge"}
+        site.set(source={"connect": section})
+        return site.shell.type(CHECK)
+
+    def test_access(self, server: ConnectServer, site: Site) -> None:
+        allowed = dict(server.answers)
+        server.answers |= dict.fromkeys(allowed, (401, {}))
+        refused = self.connected(server, site, user="somebody")
+        assert (refused.code, "Kafka Connect refuses access (HTTP 401)" in refused.out) == (1, True)
+        assert refused.remedy == remedy_of_connect(server, ConnectAccessError)
+        assert refused.remedy == "check username and password under source.connect"
+        server.answers |= allowed
+        connected = self.connected(server, site)
+        assert (connected.code, "connector shop" in connected.out) == (0, True), connected
+        assert server.credentials[-1] != server.credentials[0]
+        require_health(site)
+
+    def test_name(self, server: ConnectServer, site: Site) -> None:
+        refused = self.connected(server, site, "shopp")
+        assert (refused.code, "Kafka Connect runs no such connector" in refused.out) == (1, True)
+        assert refused.remedy == remedy_of_connect(server, ConnectorNotFoundError, "shopp")
+        assert refused.remedy == "correct source.connect.connector, or create the connector"
+        assert self.connected(server, site).code == 0
+        require_health(site)
+
+
+def remedy_of_connect(server: ConnectServer, kind: type[Terminal], connector: str = "shop") -> str:
+    """What the client of Kafka Connect says, by this error."""
+    with pytest.raises(kind) as raised:
+        ConnectApi(ConnectLocation(server.url, connector), timeout=60).config()
+    return raised.value.remedy
 
 
 def test_java(tmp_path: Path) -> None:
