@@ -19,6 +19,7 @@ _LOST = "tests/remedies/test_resolve_lost.py"
 _TAKEN = "tests/remedies/test_resolve_taken.py"
 _LEDGER = "tests/remedies/test_ledger_errors.py"
 _SERVICE = "tests/remedies/test_service_errors.py"
+_MACHINE = "tests/remedies/test_machine_errors.py"
 _ADOPT = "tests/remedies/test_adopt.py"
 _DATABASE = "tests/integration/test_source_database.py"
 
@@ -28,12 +29,12 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.debezium.errors.UnknownSchemaError": (_LETTERS, "test_unknown_schema"),
     "connectors.fabric.errors.FabricDeniedError": (_SERVICE, "TestFabric::test_refusal"),
     "connectors.fabric.errors.FabricNotFoundError": (_SERVICE, "TestFabric::test_refusal"),
-    "connectors.java.JavaError": (_SERVICE, "test_java"),
+    "connectors.java.JavaError": (_MACHINE, "test_java"),
     "connectors.kafka.errors.BrokerStartError": (_KAFKA, "test_broker_start"),
-    "connectors.kafka.errors.ClientOptionsError": (_SERVICE, "test_client_options"),
+    "connectors.kafka.errors.ClientOptionsError": (_MACHINE, "test_client_options"),
     "connectors.kafka.errors.DeadLetterRefusedError": (_KAFKA, "test_dead_letter_refused"),
-    "connectors.kafka.errors.JarDigestError": (_SERVICE, "test_other_bytes"),
-    "connectors.kafka.errors.JarsError": (_SERVICE, "test_no_network"),
+    "connectors.kafka.errors.JarDigestError": (_MACHINE, "TestJars::test_other_bytes"),
+    "connectors.kafka.errors.JarsError": (_MACHINE, "TestJars::test_no_network"),
     "connectors.kafka.errors.KafkaAccessError": (
         "tests/integration/test_secured_clients.py",
         "test_a_wrong_password_is_told_apart_from_a_missing_broker",
@@ -96,14 +97,14 @@ TESTS: dict[str, tuple[str, str]] = {
     "streaming.driver.checkpoint.CheckpointError": (_START, "test_checkpoint"),
     "streaming.driver.spark_errors.SparkStartError": ("tests/remedies/test_spark_errors.py", "test_spark_start"),
     "streaming.explaining.explain.NoSuchRecordError": (_START, "TestRecord::test_that_is_not_there"),
-    "streaming.health.server.AddressInUseError": (_SERVICE, "test_address_in_use"),
-    "streaming.health.server.AddressNotOursError": (_SERVICE, "test_address_of_another_machine"),
+    "streaming.health.server.AddressInUseError": (_MACHINE, "TestAddress::test_in_use"),
+    "streaming.health.server.AddressNotOursError": (_MACHINE, "TestAddress::test_of_another_machine"),
     "streaming.lifecycle.asking.UnknownTableError": (_START, "test_table_that_nobody_knows"),
     "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": (_LETTERS, "test_replay_refused"),
     "streaming.lifecycle.later_reading.TooMuchToReadError": (_LETTERS, "test_too_much_to_read"),
     "streaming.lifecycle.rebuilding.SnapshotRefusedError": (
-        "tests/unit/streaming/test_rebuild_resync.py",
-        "test_a_failed_snapshot_parks_the_table_and_a_resume_is_refused",
+        "tests/remedies/test_snapshot_errors.py",
+        "test_snapshot_refused",
     ),
     "streaming.reconciling.mirror.UnreadableMirrorError": (_ZONE, "test_unreadable_file_and_mirror"),
     "streaming.reconciling.reconcile.UnknownTableError": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,13 +11,8 @@ import pytest
 
 from connectors.errors import Terminal
 from connectors.fabric.errors import FabricDeniedError, FabricNotFoundError
-from connectors.java import JavaError, find_java
-from connectors.kafka import jars
-from connectors.kafka.client_options import java_options
-from connectors.kafka.config import KafkaConfig, options
 from connectors.kafka.embedded_registry import EmbeddedRegistry, Fault
-from connectors.kafka.errors import ClientOptionsError, JarDigestError, JarsError, RegistryAccessError
-from connectors.kafka.jars import JarSet, resolve_jars
+from connectors.kafka.errors import RegistryAccessError
 from connectors.source_database.kafka_connect import (
     ConnectAccessError,
     ConnectApi,
@@ -26,18 +20,15 @@ from connectors.source_database.kafka_connect import (
     ConnectorNotFoundError,
 )
 from streaming.demo.encoding import Encoding
-from streaming.health.server import AddressInUseError, AddressNotOursError, StatusServer
 from tests.emulators.fabric_server import ITEM, TOKEN, WORKSPACE, FabricServer, golden
 from tests.emulators.identity_server import IdentityServer
 from tests.remedies.broken_zones import require_health
 from tests.remedies.shell import Printed
 from tests.remedies.site import Site
 from tests.support.shop import registering
-from tests.unit.kafka.test_jars import PINS, no_network, write_jars
 from tests.unit.source_database.connect_server import ConnectServer
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.test_checks_connector import GOOD
-from tests.unit.test_java import install
 
 RUN = "cdc-bridge run CONFIG --once"
 CHECK = "cdc-bridge check CONFIG"
@@ -182,58 +173,3 @@ def remedy_of_connect(server: ConnectServer, kind: type[Terminal], connector: st
     with pytest.raises(kind) as raised:
         ConnectApi(ConnectLocation(server.url, connector), timeout=60).config()
     return raised.value.remedy
-
-
-def test_java(tmp_path: Path) -> None:
-    environ = {"JAVA_HOME": str(tmp_path / "jvm"), "PATH": ""}
-    with pytest.raises(JavaError) as raised:
-        find_java(environ, ())
-    assert remedy_of(raised).startswith("install Java 17 or 21")
-    java = install(tmp_path / "jvm")
-    assert find_java(environ, ()) == java
-
-
-class TestJars:
-    @pytest.fixture
-    def environ(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-        monkeypatch.setattr(jars, "pinned_jars", lambda _: PINS)
-        return {"CDC_BRIDGE_JARS": str(tmp_path / "jars")}
-
-    def test_no_network(self, environ: dict[str, str]) -> None:
-        with pytest.raises(JarsError) as raised:
-            resolve_jars(JarSet.BROKER, environ=environ, fetch=no_network)
-        assert remedy_of(raised).startswith("check the network")
-        assert len(resolve_jars(JarSet.BROKER, environ=environ, fetch=write_jars)) == len(PINS)
-
-    def test_other_bytes(self, environ: dict[str, str]) -> None:
-        first, *_ = resolve_jars(JarSet.BROKER, environ=environ, fetch=write_jars)
-        first.write_bytes(b"another")
-        with pytest.raises(JarDigestError) as raised:
-            resolve_jars(JarSet.BROKER, environ=environ, fetch=write_jars)
-        assert remedy_of(raised).startswith("delete the folder so that it is fetched again")
-        for path in first.parent.iterdir():
-            path.unlink()
-        first.parent.rmdir()
-        assert resolve_jars(JarSet.BROKER, environ=environ, fetch=write_jars)[0] == first
-
-
-def test_client_options() -> None:
-    with pytest.raises(ClientOptionsError) as raised:
-        java_options(KafkaConfig("localhost:9092", client=options({"security.protocol": "tls"})))
-    assert "SASL_SSL" in remedy_of(raised)
-    assert java_options(KafkaConfig("localhost:9092", client=options({"security.protocol": "ssl"})))
-
-
-def test_address_in_use() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        with pytest.raises(AddressInUseError) as raised:
-            StatusServer("127.0.0.1", taken.getsockname()[1], {})
-        assert remedy_of(raised).endswith("or to 0 for any that is free")
-    StatusServer("127.0.0.1", 0, {}).close()
-
-
-def test_address_of_another_machine() -> None:
-    with pytest.raises(AddressNotOursError) as raised:
-        StatusServer("192.0.2.1", 0, {})
-    assert remedy_of(raised).startswith("set http.host to an address of this machine (127.0.0.1")
-    StatusServer("127.0.0.1", 0, {}).close()

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from streaming.driver.spark_errors import SparkStartError
+from tests.remedies.conftest import QUICK_CONF
 from tests.remedies.shell import Shell
-from tests.support.bridge import QUICK_JAVA, Bridge
-from tests.support.cluster import Cluster
-from tests.support.records import Table
+from tests.support.bridge import Bridge
 from tests.unit.streaming.landed_shop import row
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
@@ -29,25 +28,6 @@ spark:
 """
 
 RUN = "cdc-bridge run CONFIG --once"
-QUICK_CONF = {"spark.driver.extraJavaOptions": QUICK_JAVA}
-
-
-@pytest.fixture
-def waiting(cluster: Cluster, shell: Shell, tmp_path: Path) -> Bridge:
-    """A bridge that has never been started, and an order that waits for it."""
-    topic = cluster.topic("public.orders")
-    cluster.send(Table(topic).create(row(1, "uno"), 10))
-    made = Bridge(
-        tmp_path,
-        None,
-        kafka__bootstrap_servers=cluster.bootstrap_servers,
-        kafka__topics=[topic],
-        spark__master="local[1]",
-        spark__driver_memory="600MiB",
-        spark__conf=QUICK_CONF,
-    )
-    shell.places["CONFIG"] = made.write_settings()
-    return made
 
 
 def require_landed(bridge: Bridge, shell: Shell) -> None:
@@ -56,13 +36,13 @@ def require_landed(bridge: Bridge, shell: Shell) -> None:
     assert bridge.rows() == [row(1, "uno")]
 
 
-def test_spark_start(waiting: Bridge, shell: Shell) -> None:
-    waiting.write_settings(spark__conf={**QUICK_CONF, "spark.memory.fraction": "9"})
+def test_spark_start(unstarted: Bridge, shell: Shell) -> None:
+    unstarted.write_settings(spark__conf={**QUICK_CONF, "spark.memory.fraction": "9"})
     refused = shell.type_apart(RUN)
     assert (refused.code, refused.error) == (1, SparkStartError.__name__)
     assert "the settings spark.master, spark.driver_memory and spark.conf say how it is started" in refused.remedy
-    waiting.write_settings(spark__conf={**QUICK_CONF, "spark.memory.fraction": "0.5"})
-    require_landed(waiting, shell)
+    unstarted.write_settings(spark__conf={**QUICK_CONF, "spark.memory.fraction": "0.5"})
+    require_landed(unstarted, shell)
 
 
 _WITHOUT_JARS = """
@@ -83,7 +63,7 @@ session.stop()
 """
 
 
-def test_java_of_spark_submit_without_the_jars(spark_jars: list[Path], waiting: Bridge, shell: Shell) -> None:
+def test_java_of_spark_submit_without_the_jars(spark_jars: list[Path], unstarted: Bridge, shell: Shell) -> None:
     def said(**environment: str) -> str:
         command = [sys.executable, "-c", _WITHOUT_JARS, _SETTINGS]
         return subprocess.run(
@@ -95,4 +75,4 @@ def test_java_of_spark_submit_without_the_jars(spark_jars: list[Path], waiting: 
     assert Path(path).parent == spark_jars[0].parent
     assert "'value'" in said(**{name: path})
     assert remedy.startswith("start the bridge with `cdc-bridge run`, which gives Java what it needs")
-    require_landed(waiting, shell)
+    require_landed(unstarted, shell)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,9 @@ from tests.emulators.identity_server import IdentityServer
 from tests.remedies.adopted_zones import body, foreign
 from tests.remedies.broken_zones import LAST, require_health
 from tests.remedies.site import Site
+from tests.support.bridge import Bridge
+from tests.support.cluster import Cluster
+from tests.support.records import Table
 from tests.unit.landing_zone.storages import emulated_location
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, USERS
@@ -107,17 +111,25 @@ class TestRecord:
         assert (explained.code, explained.told, f"{world.topic} / 0 / 4" in explained.out) == (0, [], True)
 
 
-def test_checkpoint(tmp_path: Path) -> None:
-    offsets = tmp_path / "offsets"
-    offsets.mkdir()
-    (offsets / "4").write_text("garbage")
-    checkpoint = Checkpoint(tmp_path)
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_checkpoint(cluster: Cluster, bridge: Callable[..., Bridge]) -> None:
+    """A batch meets it; a start passes it by."""
+    orders = Table(cluster.topic("public.orders"))
+    made = bridge()
+    cluster.send(orders.create(row(1, "uno"), 10))
+    made.run()
+    [newest] = (made.settings.checkpoint / "offsets").glob("[0-9]*")
+    newest.write_text("garbage")
     with pytest.raises(CheckpointError) as raised:
-        checkpoint.planned(4)
-    assert remedy_of(raised).startswith("restart the job: it sets the checkpoint aside")
-    assert checkpoint.next_start() is None, "so a start does not go on from it"
-    assert checkpoint.set_aside() is not None
-    assert not offsets.exists()
+        Checkpoint(made.settings.checkpoint).planned(int(newest.name))
+    assert remedy_of(raised) == (
+        "restart the job: it sets the checkpoint aside and goes on from the ledger, which holds all offsets"
+    )
+    cluster.send(orders.create(row(3, "three"), 11))
+    made.run()
+    assert made.rows() == [row(1, "uno"), row(3, "three")]
+    assert made.settings.checkpoint.with_name("checkpoint.aside-1").is_dir()
 
 
 @pytest.mark.kafka
