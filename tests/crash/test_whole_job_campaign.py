@@ -11,11 +11,15 @@ from pathlib import Path
 import pytest
 
 from connectors.failpoints import TRACE, VARIABLE, Failpoint
+from connectors.landing_zone.ledger.state import LedgerState
 from tests.crash.comparing import Outcome
+from tests.crash.exit_codes import FAILED, SIGKILLED, JobKill, codes_of, struck_at
+from tests.crash.job_start import Blow
 from tests.crash.kills import AtFailpoint
 from tests.crash.places import local_place
+from tests.crash.spark_processes import Victim
 from tests.crash.tally import Tally, shared_out
-from tests.crash.whole_job_campaign import FAILED, SIGKILLED, JobKind, Shop, _Runs, struck_at, until_struck
+from tests.crash.whole_job_campaign import JobKind, Shop, _Runs, until_struck
 
 DRIVER, WORKER = (JobKind(name, lambda source, pace: [], 0.5) for name in ("job: the driver", "job: a Python worker"))
 
@@ -103,11 +107,30 @@ def test_a_driver_that_somebody_else_killed_was_not_struck(tmp_path: Path) -> No
     assert struck_at(kill, SIGKILLED, trace)
 
 
-class Failing:
-    """A start that fails before it does anything; the one after the kills has nothing to do."""
+@pytest.mark.parametrize("victim", list(Victim))
+def test_a_start_whose_python_is_killed_ends_by_the_signal_and_one_that_outlives_the_kill_by_itself(
+    victim: Victim,
+) -> None:
+    ends_by_itself = victim in (Victim.JAVA, Victim.WORKER)
+
+    assert codes_of(Blow(victim, 1, 0.5)) == {FAILED if ends_by_itself else SIGKILLED}
+
+
+@pytest.mark.parametrize("point", list(Failpoint))
+def test_a_start_ends_by_itself_only_where_the_failpoint_is_a_worker_s(point: Failpoint) -> None:
+    in_worker = point in (Failpoint.STAGE_BEFORE, Failpoint.STAGE_AFTER)
+
+    assert codes_of(AtFailpoint(point, 1)) == {FAILED if in_worker else SIGKILLED}
+
+
+class Ended:
+    """A start that ends with a code, whatever strikes it; the one after the kills has nothing to do."""
 
     def __init__(self, code: int) -> None:
         self._code = code
+
+    def strike(self, blow: Blow, source: random.Random, offsets: LedgerState) -> bool:
+        return True
 
     def wait(self) -> int:
         return self._code
@@ -118,21 +141,56 @@ class Failing:
     def remains(self) -> str:
         return "before its claim"
 
+    def has_all(self, offsets: LedgerState) -> bool:
+        return False
 
-def test_a_start_that_fails_for_another_reason_is_a_difference_and_no_kill(tmp_path: Path) -> None:
-    place, tally = local_place(tmp_path), Tally()
-    starts = iter((Failing(FAILED), Failing(0)))
 
-    other = _Runs._kill_and_restart(
-        _Runs(Shop({}, {}), tmp_path, random.Random(7)),
+def told_of_a_start(kill: JobKill, code: int, folder: Path, tally: Tally) -> list[str]:
+    """What a campaign tells of a start that ends with a code where this kill was to befall it."""
+    place = local_place(folder)
+    starts = iter((Ended(code), Ended(0)))
+    return _Runs._kill_and_restart(
+        _Runs(Shop({}, {}), folder, random.Random(7)),
         lambda *_: next(starts),
         DRIVER,
-        [AtFailpoint(Failpoint.STAGE_BEFORE, 1)],
+        [kill],
         Outcome.of(place.zone, place.state),
         place,
-        tmp_path / "struck",
+        folder / "struck",
         tally,
     )
 
+
+def test_a_start_that_fails_for_another_reason_is_a_difference_and_no_kill(tmp_path: Path) -> None:
+    tally = Tally()
+
+    other = told_of_a_start(AtFailpoint(Failpoint.STAGE_BEFORE, 1), FAILED, tmp_path, tally)
+
     assert other == ["a start ended with 1: no such topic"]
     assert (tally.kills.total(), tally.points.total()) == (0, 0)
+
+
+@pytest.mark.parametrize("victim", [Victim.DRIVER, Victim.PYTHON])
+def test_a_driver_that_fails_by_itself_in_the_place_of_a_kill_is_a_difference(victim: Victim, tmp_path: Path) -> None:
+    other = told_of_a_start(Blow(victim, 0, 0.0), FAILED, tmp_path, Tally())
+
+    assert other == ["a start ended with 1: no such topic"]
+
+
+@pytest.mark.parametrize(
+    ("victim", "code"),
+    [
+        (Victim.DRIVER, SIGKILLED),
+        (Victim.PYTHON, SIGKILLED),
+        (Victim.JAVA, FAILED),
+        (Victim.WORKER, FAILED),
+    ],
+)
+def test_a_start_that_ends_as_its_kill_explains_is_no_difference(victim: Victim, code: int, tmp_path: Path) -> None:
+    assert told_of_a_start(Blow(victim, 0, 0.0), code, tmp_path, Tally()) == []
+
+
+def test_a_driver_whose_java_is_killed_does_not_end_by_that_signal(tmp_path: Path) -> None:
+    other = told_of_a_start(Blow(Victim.JAVA, 0, 0.0), SIGKILLED, tmp_path, Tally())
+
+    assert other == ["a start ended with -9: no such topic"]

@@ -24,6 +24,7 @@ from connectors.landing_zone.vacuum import vacuum
 from streaming.demo.workload import Workload
 from tests.crash.commit_path_campaign import POINTS
 from tests.crash.comparing import Outcome, differences, unfinished, visible_files
+from tests.crash.exit_codes import JobKill, codes_of, struck_at
 from tests.crash.job_start import Blow, JobStart
 from tests.crash.kills import AtFailpoint
 from tests.crash.places import Place, local_place
@@ -39,14 +40,8 @@ from tests.unit.streaming.settings_builder import settings_text
 MAX_OFFSETS = 40
 TRIES = 3
 """Runs for each that is planned, at the most: now and then a kill comes too late, and such a run shows nothing."""
-SIGKILLED, FAILED = -9, 1
-IN_WORKERS = frozenset({Failpoint.STAGE_BEFORE, Failpoint.STAGE_AFTER})
-"""A killed worker fails its task, and with it the driver, which says so and ends by itself."""
 
-_KILLED = frozenset({SIGKILLED, FAILED})
 _ONCE = frozenset({Failpoint.CLAIM_BEFORE, Failpoint.CLAIM_AFTER})
-
-JobKill = Blow | AtFailpoint
 
 
 @dataclass(frozen=True)
@@ -168,19 +163,6 @@ def until_struck(
         progress(f"given up after {tries} runs: nothing was struck in {len(left)} of {len(planned)} planned ({names})")
 
 
-def struck_at(kill: AtFailpoint, code: int | None, trace: Path) -> bool:
-    """Whether a start that ended with this code died of the failpoint.
-
-    A driver whose worker was killed ends with the code that it has for every failure, so the code alone says nothing.
-
-    Args:
-        trace: where the failpoint has left its name, if it has struck.
-    """
-    if not trace.exists() or kill.point not in trace.read_text(encoding="utf-8").split():
-        return False
-    return code == (FAILED if kill.point in IN_WORKERS else SIGKILLED)
-
-
 class _Runs:
     """Runs of the job over one shop, each in a folder of its own."""
 
@@ -268,7 +250,7 @@ class _Runs:
                 code = killed.wait() if struck or kind.once else killed.stop_when(calm.ledger)
             tally.kills[killed.remains()] += struck
             other += unfinished(calm, visible_files(place.zone))
-            if code not in (_KILLED if struck else {0}) and not (
+            if code not in (codes_of(kill) if struck else {0}) and not (
                 # The bridge does not need its Java any more when all is landed.
                 code == 0 and isinstance(kill, Blow) and kill.victim is Victim.JAVA and killed.has_all(calm.ledger)
             ):

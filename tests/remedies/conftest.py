@@ -11,7 +11,13 @@ from streaming.logs import log_nothing
 from tests.remedies.broken_zones import streaming_orders
 from tests.remedies.shell import Shell
 from tests.remedies.site import Site
+from tests.support.bridge import QUICK_JAVA, Bridge
 from tests.support.cluster import Cluster
+from tests.support.records import Table
+from tests.unit.streaming.landed_shop import row
+
+QUICK_CONF = {"spark.driver.extraJavaOptions": QUICK_JAVA}
+"""Spark's options of a bridge whose Java lives for seconds."""
 
 
 @pytest.fixture
@@ -34,3 +40,21 @@ def site(tmp_path: Path, cluster: Cluster, shell: Shell, monkeypatch: pytest.Mon
 def world(site: Site) -> Site:
     """Orders with two files that are known to be published, and what a resync of them brings."""
     return streaming_orders(site)
+
+
+@pytest.fixture
+def unstarted(cluster: Cluster, shell: Shell, tmp_path: Path) -> Bridge:
+    """A bridge in a process of its own that has never been started, and an order that waits for it."""
+    topic = cluster.topic("public.orders")
+    cluster.send(Table(topic).create(row(1, "uno"), 10))
+    made = Bridge(
+        tmp_path,
+        None,
+        kafka__bootstrap_servers=cluster.bootstrap_servers,
+        kafka__topics=[topic],
+        spark__master="local[1]",
+        spark__driver_memory="600MiB",
+        spark__conf=QUICK_CONF,
+    )
+    shell.places["CONFIG"] = made.write_settings()
+    return made

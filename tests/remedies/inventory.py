@@ -12,39 +12,41 @@ from pathlib import Path
 _ZONE = "tests/remedies/test_zone_errors.py"
 _START = "tests/remedies/test_start_errors.py"
 _RECORDS = "tests/remedies/test_record_errors.py"
+_LETTERS = "tests/remedies/test_letter_errors.py"
 _KAFKA = "tests/remedies/test_kafka_errors.py"
 _TOPICS = "tests/remedies/test_topic_errors.py"
 _LOST = "tests/remedies/test_resolve_lost.py"
 _TAKEN = "tests/remedies/test_resolve_taken.py"
 _LEDGER = "tests/remedies/test_ledger_errors.py"
 _SERVICE = "tests/remedies/test_service_errors.py"
+_MACHINE = "tests/remedies/test_machine_errors.py"
 _ADOPT = "tests/remedies/test_adopt.py"
 _DATABASE = "tests/integration/test_source_database.py"
 
 TESTS: dict[str, tuple[str, str]] = {
     "connectors.debezium.errors.ColumnDeclarationError": (_START, "test_column_declaration"),
     "connectors.debezium.errors.SchemaError": (_RECORDS, "test_schema"),
-    "connectors.debezium.errors.UnknownSchemaError": (_SERVICE, "test_unknown_schema"),
+    "connectors.debezium.errors.UnknownSchemaError": (_LETTERS, "test_unknown_schema"),
     "connectors.fabric.errors.FabricDeniedError": (_SERVICE, "TestFabric::test_refusal"),
     "connectors.fabric.errors.FabricNotFoundError": (_SERVICE, "TestFabric::test_refusal"),
-    "connectors.java.JavaError": (_SERVICE, "test_java"),
+    "connectors.java.JavaError": (_MACHINE, "test_java"),
     "connectors.kafka.errors.BrokerStartError": (_KAFKA, "test_broker_start"),
-    "connectors.kafka.errors.ClientOptionsError": (_SERVICE, "test_client_options"),
+    "connectors.kafka.errors.ClientOptionsError": (_MACHINE, "test_client_options"),
     "connectors.kafka.errors.DeadLetterRefusedError": (_KAFKA, "test_dead_letter_refused"),
-    "connectors.kafka.errors.JarDigestError": (_SERVICE, "test_other_bytes"),
-    "connectors.kafka.errors.JarsError": (_SERVICE, "test_no_network"),
+    "connectors.kafka.errors.JarDigestError": (_MACHINE, "TestJars::test_other_bytes"),
+    "connectors.kafka.errors.JarsError": (_MACHINE, "TestJars::test_no_network"),
     "connectors.kafka.errors.KafkaAccessError": (
         "tests/integration/test_secured_clients.py",
         "test_a_wrong_password_is_told_apart_from_a_missing_broker",
     ),
     "connectors.kafka.errors.KafkaRequestError": (_KAFKA, "test_kafka_request"),
     "connectors.kafka.errors.RecordsGoneError": (_LEDGER, "test_records_gone"),
-    "connectors.kafka.errors.RegistryAccessError": (_SERVICE, "test_registry_access"),
+    "connectors.kafka.errors.RegistryAccessError": (_SERVICE, "TestRegistryAccess::test_file"),
     "connectors.kafka.errors.SignalRefusedError": (_KAFKA, "test_signal_refused"),
     "connectors.kafka.errors.TopicNotFoundError": (_KAFKA, "test_topic_not_found"),
     "connectors.kafka.errors.UnreadableBatchError": (
-        "tests/integration/test_unreadable_batches.py",
-        "test_a_batch_that_cannot_be_read_is_told_with_its_place_and_passed_over_by_removing_it",
+        "tests/remedies/test_unreadable_batch.py",
+        "test_unreadable_batch",
     ),
     "connectors.landing_zone.errors.FencedError": (_LEDGER, "test_fenced"),
     "connectors.landing_zone.errors.ForeignFolderError": (_ZONE, "test_foreign_folder"),
@@ -64,7 +66,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.landing_zone.errors.SequenceConflictError": (_ZONE, "test_sequence_conflict"),
     "connectors.landing_zone.errors.StorageDeniedError": (_START, "test_storage_denied"),
     "connectors.landing_zone.errors.TableResetError": (_ZONE, "test_table_reset"),
-    "connectors.landing_zone.errors.TextSchemaChangeError": (_START, "test_text_schema_change"),
+    "connectors.landing_zone.errors.TextSchemaChangeError": (_RECORDS, "test_text_schema_change"),
     "connectors.landing_zone.errors.TopicRecreatedError": (_TOPICS, "test_topic_recreated"),
     "connectors.landing_zone.errors.VersionNotKeptError": (_LEDGER, "test_version_not_kept"),
     "connectors.landing_zone.errors.ZoneOwnedError": (_LEDGER, "test_zone_owned"),
@@ -85,8 +87,8 @@ TESTS: dict[str, tuple[str, str]] = {
         _DATABASE,
         "test_a_table_that_is_not_there_is_an_error_with_a_remedy",
     ),
-    "connectors.source_database.kafka_connect.ConnectAccessError": (_SERVICE, "TestConnect::test_refusal"),
-    "connectors.source_database.kafka_connect.ConnectorNotFoundError": (_SERVICE, "TestConnect::test_refusal"),
+    "connectors.source_database.kafka_connect.ConnectAccessError": (_SERVICE, "TestConnect::test_access"),
+    "connectors.source_database.kafka_connect.ConnectorNotFoundError": (_SERVICE, "TestConnect::test_name"),
     "streaming.dead_letters.coordinates.InvalidCoordinatesError": (_START, "test_letter"),
     "streaming.dead_letters.showing.NoSuchLetterError": (_START, "test_letter"),
     "streaming.demo.folder.DemoFolderError": (_START, "test_demo_folder"),
@@ -95,25 +97,19 @@ TESTS: dict[str, tuple[str, str]] = {
     "streaming.driver.checkpoint.CheckpointError": (_START, "test_checkpoint"),
     "streaming.driver.spark_errors.SparkStartError": ("tests/remedies/test_spark_errors.py", "test_spark_start"),
     "streaming.explaining.explain.NoSuchRecordError": (_START, "TestRecord::test_that_is_not_there"),
-    "streaming.health.server.AddressInUseError": (_SERVICE, "test_address_in_use"),
-    "streaming.health.server.AddressNotOursError": (_SERVICE, "test_address_of_another_machine"),
+    "streaming.health.server.AddressInUseError": (_MACHINE, "TestAddress::test_in_use"),
+    "streaming.health.server.AddressNotOursError": (_MACHINE, "TestAddress::test_of_another_machine"),
     "streaming.lifecycle.asking.UnknownTableError": (_START, "test_table_that_nobody_knows"),
-    "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": (
-        "tests/unit/streaming/test_dead_letter_reading.py",
-        "test_what_lands_by_itself_and_not_together_is_refused_together",
-    ),
-    "streaming.lifecycle.later_reading.TooMuchToReadError": (
-        "tests/unit/streaming/test_dead_letter_reading.py",
-        "test_more_than_a_request_may_cost_is_refused_with_the_numbers",
-    ),
+    "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": (_LETTERS, "test_replay_refused"),
+    "streaming.lifecycle.later_reading.TooMuchToReadError": (_LETTERS, "test_too_much_to_read"),
     "streaming.lifecycle.rebuilding.SnapshotRefusedError": (
-        "tests/unit/streaming/test_rebuild_resync.py",
-        "test_a_failed_snapshot_parks_the_table_and_a_resume_is_refused",
+        "tests/remedies/test_snapshot_errors.py",
+        "test_snapshot_refused",
     ),
     "streaming.reconciling.mirror.UnreadableMirrorError": (_ZONE, "test_unreadable_file_and_mirror"),
     "streaming.reconciling.reconcile.UnknownTableError": (
-        "tests/unit/reconciling/test_reconcile.py",
-        "test_a_table_that_the_ledger_does_not_know",
+        "tests/remedies/test_database_errors.py",
+        "test_unknown_table",
     ),
     "streaming.resolving.decision.DecisionRefusedError": (
         _TAKEN,

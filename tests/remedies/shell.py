@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pytest
 
 from streaming.cli import main
+from tests.support.process import SECONDS as PROCESS_SECONDS
+from tests.support.process import command
 from tests.support.told_commands import commands
 
 SECONDS = 60.0
@@ -65,14 +68,25 @@ class Shell:
             beside: a bridge that runs, as turns that are taken until the command has ended.
             places: as of the shell, for this line.
         """
-        known = {**self.places, **places}
-        program, *words = (str(known.get(word, word)) for word in shlex.split(line))
-        assert program == "cdc-bridge"
-        assert [word for word in words if _LEFT_OPEN.fullmatch(word)] == [], f"nothing stands for a word of {line}"
+        words = self._words(line, places)
         self.capsys.readouterr()
         code = main(words) if beside is None else _beside(lambda: main(words), beside)
         said = self.capsys.readouterr()
         return Printed(code, said.out, said.err)
+
+    def type_apart(self, line: str, **places: object) -> Printed:
+        """As :meth:`type`, in a process of its own: one that starts a Java."""
+        done = subprocess.run(
+            command(*self._words(line, places)), capture_output=True, text=True, timeout=PROCESS_SECONDS, check=False
+        )
+        return Printed(done.returncode, done.stdout, done.stderr)
+
+    def _words(self, line: str, places: Mapping[str, object]) -> list[str]:
+        known = {**self.places, **places}
+        program, *words = (str(known.get(word, word)) for word in shlex.split(line))
+        assert program == "cdc-bridge"
+        assert [word for word in words if _LEFT_OPEN.fullmatch(word)] == [], f"nothing stands for a word of {line}"
+        return words
 
     def follow(
         self, remedy: str, name: str, *, beside: Callable[[], object] | None = None, **places: object

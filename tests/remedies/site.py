@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,17 @@ import pytest
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.topics import Admin, describe_topics
 from connectors.landing_zone.ledger.state import TableStatus
+from connectors.landing_zone.requests import Action
 from connectors.landing_zone.storage.local import WORK_FOLDER
 from streaming import running
 from streaming.demo.workload import Record
 from streaming.driver.query import StopSignal
+from streaming.driver.startup import OpenZone
 from streaming.job_options import job_options
+from streaming.kafka_options import dead_letter_config
+from streaming.lifecycle.chores import Handler
+from streaming.lifecycle.dead_letter_replay import DeadLetterReplay
+from streaming.lifecycle.letter_topics import letter_topics
 from streaming.listener import Listener
 from streaming.plan import JobOptions
 from streaming.settings import BridgeSettings, load_settings
@@ -134,6 +140,12 @@ class Site(World):
         real = [replace(record, topic=self.topics[record.topic]) for record in records]
         self.cluster.send(*real)
         super().send(*real)
+
+    def more_handlers(self, opened: OpenZone) -> Mapping[Action, Handler]:
+        """Dead letters are replayed from the real topic."""
+        letters = dead_letter_config(load_settings(self.config))
+        topics = letter_topics(self.job, letters, Admin(letters.kafka))
+        return {Action.REPLAY_DEAD_LETTER: DeadLetterReplay(opened, self.job, topics, lambda report: None)}
 
     def expire(self, before: int) -> None:
         """Retention removes the orders' records below an offset."""

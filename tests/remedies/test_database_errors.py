@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from streaming.reconciling.reconcile import UnknownTableError
 from tests.remedies.site import Site
 from tests.rig import Rig
 from tests.rig.reconciling import source_section
@@ -36,4 +37,20 @@ def test_database_request(rig: Rig, site: Site) -> None:
     assert "lock timeout" in refused.out
     assert "look at what it says; a table that is being changed can be tried again" in refused.out
     again = site.shell.type(COMMAND)
+    assert (again.code, again.out.startswith(f"equal     {NAME}  2 rows")) == (0, True)
+
+
+def test_unknown_table(rig: Rig, site: Site) -> None:
+    db = rig.postgres()
+    db.execute("CREATE TABLE orders (id bigint PRIMARY KEY, name text)")
+    db.execute_many("INSERT INTO orders VALUES (%s, %s)", [(1, "one"), (2, "two")])
+    orders = replace(ORDERS, database=db.name)
+    site.set(source=source_section(rig, db))
+    site.send(orders.read(row(1, "one"), 10), orders.read(row(2, "two"), 10))
+    site.live()
+    refused = site.shell.type(COMMAND.replace(NAME, "public.order"))
+    assert (refused.code, refused.error) == (2, UnknownTableError.__name__)
+    named = refused.remedy.removeprefix("name one of ")
+    assert named == NAME
+    again = site.shell.type(COMMAND.replace(NAME, named))
     assert (again.code, again.out.startswith(f"equal     {NAME}  2 rows")) == (0, True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,8 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from connectors.debezium.events import BadRecord
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer, ensure_topic
+from connectors.kafka.dead_letters import ensure_topic
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import (
     BrokerStartError,
@@ -33,11 +32,12 @@ from tests.remedies.site import Site
 from tests.support.bridge import QUICK_JAVA
 from tests.support.cluster import Cluster
 from tests.support.records import Table
-from tests.unit.streaming.landed_shop import row
+from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME
 
 pytestmark = pytest.mark.kafka
 
+RUN, CHECK = "cdc-bridge run CONFIG --once", "cdc-bridge check CONFIG"
 SMALL = "100"
 """Bytes of a record that a topic takes at most: fewer than any has."""
 
@@ -56,38 +56,71 @@ def limit(config: KafkaConfig, topic: str, most: str) -> None:
     done.result(30)
 
 
-def test_topic_not_found(cluster: Cluster, config: KafkaConfig) -> None:
-    missing = f"{cluster.prefix}.orders"
+@pytest.mark.parametrize("corrected", [True, False])
+def test_topic_not_found(site: Site, config: KafkaConfig, *, corrected: bool) -> None:
+    """The name is written wrongly, or the connector has not made the topic yet."""
+    site.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
+    missing = f"{site.cluster.prefix}.public.order"
+    site.set(kafka__topics=[missing])
     with pytest.raises(TopicNotFoundError) as raised:
         describe_topics(Admin(config), [missing])
-    assert "or create the topic" in raised.value.remedy
-    cluster.topic("orders")
-    assert missing in describe_topics(Admin(config), re.compile(re.escape(missing)))
+    refused = site.shell.type(CHECK)
+    assert (refused.code, refused.remedy) == (1, raised.value.remedy)
+    assert refused.remedy.startswith("correct kafka.topics, or create the topic or start its connector")
+    if corrected:
+        assert f"the nearest that exist: {site.topic}" in refused.out
+        site.set(kafka__topics=site.names)
+    else:
+        site.cluster.topic("public.order")
+    assert site.shell.type(CHECK).code == 0
+    assert site.shell.type(RUN).code == 0
+    require_health(site)
 
 
-def test_kafka_request(cluster: Cluster, config: KafkaConfig) -> None:
+BROKEN = replace(ORDERS.create(row(9), 12), value=b"{")
+"""A record that becomes a dead letter."""
+
+
+@pytest.fixture
+def with_letter(site: Site) -> Site:
+    """Orders wait in Kafka, with a record among them that cannot be decoded."""
+    site.send(ORDERS.create(row(1, "uno"), 10), BROKEN, ORDERS.create(row(3, "three"), 11))
+    return site
+
+
+def require_letter(site: Site) -> None:
+    """The broken record is set aside, and all others have landed."""
+    assert site.shell.type(RUN).code == 0
+    listed = site.shell.type("cdc-bridge dead-letters list CONFIG")
+    assert (listed.code, f"{site.topic}:0:1" in listed.out) == (0, True)
+    require_health(site)
+
+
+def test_kafka_request(with_letter: Site, config: KafkaConfig) -> None:
+    """Settings refuse such a name before anybody is asked: what a start asks is asked here."""
+    site = with_letter
     with pytest.raises(KafkaRequestError) as raised:
-        ensure_topic(Admin(config), f"{cluster.prefix}.dead letters")
+        ensure_topic(Admin(config), f"{site.cluster.prefix}.dead letters")
     assert raised.value.remedy.startswith("read the broker's reason above")
     assert "invalid" in raised.value.message.lower()
-    assert ensure_topic(Admin(config), f"{cluster.prefix}.dead-letters")
+    right = f"{site.cluster.prefix}.dead-letters"
+    assert ensure_topic(Admin(config), right)
+    site.set(dead_letters__topic=right)
+    assert site.shell.type(CHECK).code == 0
+    require_letter(site)
 
 
-def test_dead_letter_refused(cluster: Cluster, config: KafkaConfig) -> None:
-    topic = cluster.topic("letters")
+def test_dead_letter_refused(with_letter: Site, config: KafkaConfig) -> None:
+    site = with_letter
+    topic = site.cluster.own_topic("small-letters")
+    site.set(dead_letters__topic=topic)
     limit(config, topic, SMALL)
-    producer = DeadLetterProducer(DeadLetterConfig(config, topic, "shop"))
-    bad = BadRecord(
-        topic="shop.orders", partition=0, offset=4, key=b"key", value=bytes(500), reason="not JSON", detail="line 1"
-    )
-    producer.send(bad)
-    with pytest.raises(DeadLetterRefusedError) as raised:
-        producer.flush()
-    assert raised.value.remedy.startswith("raise max.message.bytes of the dead-letter topic")
+    refused = site.shell.type(RUN)
+    assert (refused.code, f"error: {DeadLetterRefusedError.__name__}" in refused.err) == (1, True)
+    assert refused.remedy.startswith("raise max.message.bytes of the dead-letter topic")
+    assert site.files() == {}, "nothing lands without the letter"
     limit(config, topic, "1000000")
-    again = DeadLetterProducer(DeadLetterConfig(config, topic, "shop"))
-    again.send(bad)
-    again.flush()
+    require_letter(site)
 
 
 def test_signal_refused(cluster: Cluster, config: KafkaConfig, world: Site) -> None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from connectors.debezium.row_columns import RowReader
-from connectors.landing_zone.errors import NullKeyError
+from connectors.landing_zone.delimited import DelimitedFileWriter
+from connectors.landing_zone.delimited_format import DelimitedFormat
+from connectors.landing_zone.errors import NullKeyError, TextSchemaChangeError
+from connectors.landing_zone.schema import PinnedColumn, PinnedSchema
+from streaming.demo.columns import Column, Kind
 from streaming.demo.workload import Record
 from streaming.landing import table_writer
 from streaming.policies import OnBadRecord
 from tests.remedies.broken_zones import carry_out, require_health, stands
 from tests.remedies.site import Site
+from tests.support.records import COLUMNS
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME
 
@@ -97,3 +103,46 @@ def test_schema(world: Site) -> None:
     [remedy] = letter.told
     carry_out(world, remedy, "resync", TABLE=NAME)
     require_health(world)
+
+
+KEYED = PinnedSchema((PinnedColumn("id", "id", "int64", key=True), PinnedColumn("name", "name", "string")))
+
+
+@pytest.fixture
+def text_orders(site: Site) -> Site:
+    """Orders in text files, and an event with a column that no file has."""
+    site.set(tables={"defaults": {"file_format": "delimited"}})
+    site.send(ORDERS.create(row(1, "uno"), 10))
+    assert site.shell.type("cdc-bridge run CONFIG --once").code == 0
+    site.send(replace(ORDERS, columns=(*COLUMNS, Column("note", Kind.TEXT))).create(row(3, "three", note="x"), 11))
+    assert site.shell.type("cdc-bridge run CONFIG --once").code == 0
+    return site
+
+
+@pytest.fixture
+def writers_remedy(tmp_path: Path) -> str:
+    """What a writer says of such a column that is asked all the same: the bridge parks the table before."""
+    text = DelimitedFileWriter(tmp_path / "a.csv", KEYED, marked=False, text=DelimitedFormat())
+    with pytest.raises(TextSchemaChangeError) as raised:
+        text.widen(PinnedSchema((*KEYED.columns, PinnedColumn("note", "note", "string"))))
+    text.abandon()
+    return raised.value.remedy
+
+
+@pytest.mark.kafka
+def test_text_schema_change(text_orders: Site, writers_remedy: str) -> None:
+    stands(text_orders, "type_changed")
+    assert "set file_format to parquet and `cdc-bridge resync" in writers_remedy
+    text_orders.set(tables={"defaults": {"file_format": "parquet"}})
+    text_orders.snapshot = (ORDERS.reread(row(1, "uno"), 40), ORDERS.reread(row(3, "three"), 40))
+    carry_out(text_orders, writers_remedy, "resync", TABLE=NAME)
+    require_health(text_orders)
+
+
+@pytest.mark.kafka
+def test_text_schema_change_where_the_column_is_left_out(text_orders: Site, writers_remedy: str) -> None:
+    remedy = stands(text_orders, "type_changed")
+    assert writers_remedy.startswith("leave the column out (columns.exclude)")
+    text_orders.set(tables={"defaults": {"file_format": "delimited", "columns": {"exclude": ["note"]}}})
+    carry_out(text_orders, remedy, "resume")
+    require_health(text_orders)

@@ -2,67 +2,88 @@
 
 from __future__ import annotations
 
-import socket
+import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from connectors.debezium.errors import UnknownSchemaError
-from connectors.debezium.wire import SchemaIdKind
 from connectors.errors import Terminal
 from connectors.fabric.errors import FabricDeniedError, FabricNotFoundError
-from connectors.fabric.rest import FabricRest, MirroredDatabase
-from connectors.java import JavaError, find_java
-from connectors.kafka import jars
-from connectors.kafka.client_options import java_options
-from connectors.kafka.config import KafkaConfig, options
-from connectors.kafka.embedded_registry import EmbeddedRegistry
-from connectors.kafka.errors import ClientOptionsError, JarDigestError, JarsError, RegistryAccessError
-from connectors.kafka.jars import JarSet, resolve_jars
-from connectors.kafka.registry import Registry, RegistryConfig
+from connectors.kafka.embedded_registry import EmbeddedRegistry, Fault
+from connectors.kafka.errors import RegistryAccessError
 from connectors.source_database.kafka_connect import (
     ConnectAccessError,
     ConnectApi,
     ConnectLocation,
     ConnectorNotFoundError,
 )
-from streaming.health.server import AddressInUseError, AddressNotOursError, StatusServer
-from tests.emulators.fabric_server import ITEM, WORKSPACE, FabricCredential, FabricServer, golden
-from tests.unit.kafka.test_jars import PINS, no_network, write_jars
-from tests.unit.landing_zone.storages import Timeline
+from streaming.demo.encoding import Encoding
+from tests.emulators.fabric_server import ITEM, TOKEN, WORKSPACE, FabricServer, golden
+from tests.emulators.identity_server import IdentityServer
+from tests.remedies.broken_zones import require_health
+from tests.remedies.shell import Printed
+from tests.remedies.site import Site
+from tests.support.shop import registering
 from tests.unit.source_database.connect_server import ConnectServer
-from tests.unit.test_java import install
+from tests.unit.streaming.landed_shop import ORDERS, row
+from tests.unit.streaming.test_checks_connector import GOOD
 
-ORDER = '{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"id","type":"long"}]}'
+RUN = "cdc-bridge run CONFIG --once"
+CHECK = "cdc-bridge check CONFIG"
 
 
 def remedy_of(error: pytest.ExceptionInfo[Terminal]) -> str:
     return error.value.remedy
 
 
-class TestRegistry:
+@pytest.mark.kafka
+class TestRegistryAccess:
     @pytest.fixture
-    def server(self) -> Iterator[EmbeddedRegistry]:
+    def server(self, site: Site) -> Iterator[EmbeddedRegistry]:
+        """What holds the schemas of the orders that wait in Kafka."""
         with EmbeddedRegistry() as running:
+            avro = replace(ORDERS, encoding=Encoding.AVRO, register=registering(running))
+            site.send(avro.create(row(1, "uno"), 10), avro.create(row(3, "three"), 11))
             yield running
 
-    def test_unknown_schema(self, server: EmbeddedRegistry) -> None:
-        registry = Registry(RegistryConfig(server.url, attempts=1, timeout=60))
-        with pytest.raises(UnknownSchemaError) as raised:
-            registry.avro_schema(1, SchemaIdKind.CONFLUENT)
-        assert remedy_of(raised).startswith("check that registry.url is the registry")
-        server.register("orders-value", ORDER)
-        assert registry.avro_schema(1, SchemaIdKind.CONFLUENT) == ORDER
+    def test_file(self, site: Site, server: EmbeddedRegistry, tmp_path: Path) -> None:
+        (tmp_path / "ca.pem").write_text("not a certificate")
+        site.set(registry={"url": server.url, "ca_file": str(tmp_path / "ca.pem")})
+        refused = site.shell.type(RUN)
+        assert (refused.code, refused.error) == (1, RegistryAccessError.__name__)
+        assert refused.remedy.startswith("check ca_file, certificate_file and key_file under registry")
+        looked = site.shell.type(CHECK)
+        assert (looked.code, refused.remedy in looked.told) == (1, True)
+        site.set(registry={"url": server.url})
+        assert site.shell.type(CHECK).code == 0
+        assert site.shell.type(RUN).code == 0
+        require_health(site)
 
-    def test_registry_access(self, server: EmbeddedRegistry, tmp_path: Path) -> None:
-        server.register("orders-value", ORDER)
-        missing = RegistryConfig(server.url, attempts=1, timeout=60, ca_file=str(tmp_path / "gone.pem"))
-        with pytest.raises(RegistryAccessError) as raised:
-            Registry(missing).avro_schema(1, SchemaIdKind.CONFLUENT)
-        assert remedy_of(raised).startswith("check ca_file, certificate_file and key_file under registry")
-        whole = RegistryConfig(server.url, attempts=1, timeout=60)
-        assert Registry(whole).avro_schema(1, SchemaIdKind.CONFLUENT) == ORDER
+    def test_user(self, site: Site, server: EmbeddedRegistry) -> None:
+        site.set(registry={"url": server.url})
+        server.fault = Fault.UNAUTHORIZED
+        refused = site.shell.type(RUN)
+        assert (refused.code, f"error: {RegistryAccessError.__name__}" in refused.err) == (1, True)
+        assert refused.remedy.startswith("check username, password and certificates under registry")
+        looked = site.shell.type(CHECK)
+        assert (looked.code, refused.remedy in looked.told) == (1, True)
+        server.fault = Fault.NONE
+        assert site.shell.type(CHECK).code == 0
+        assert site.shell.type(RUN).code == 0
+        require_health(site)
+
+
+def fabric_section(server: FabricServer) -> dict[str, object]:
+    """The settings that have it asked."""
+    return {
+        "status": "rest",
+        "api_url": server.url,
+        "ca_file": str(server.certificate),
+        "workspace_id": WORKSPACE,
+        "item_id": ITEM,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +92,19 @@ def fabric() -> Iterator[FabricServer]:
         yield running
 
 
+@pytest.mark.kafka
 class TestFabric:
+    @pytest.fixture
+    def asking(self, fabric: FabricServer, site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+        """A bridge that asks Fabric, as an identity that has a token."""
+        with IdentityServer(TOKEN) as identity:
+            for name, value in identity.environment.items():
+                monkeypatch.setenv(name, value)
+            site.set(fabric=fabric_section(fabric))
+            site.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
+            yield site
+        fabric.instead.clear()
+
     @pytest.mark.parametrize(
         ("status", "kind", "remedy"),
         [
@@ -79,92 +112,64 @@ class TestFabric:
             (404, FabricNotFoundError, "check fabric.workspace_id and fabric.item_id"),
         ],
     )
-    def test_refusal(self, fabric: FabricServer, status: int, kind: type[Terminal], remedy: str) -> None:
-        timeline = Timeline()
-        place = MirroredDatabase(
-            WORKSPACE, ITEM, api_url=fabric.url, ca_file=str(fabric.certificate), read_timeout=60.0
-        )
-        asked = FabricRest(place, FabricCredential(), clock=timeline.clock, now=lambda: 0.0, sleep=timeline.sleep)
-        fabric.instead += [golden("error.403.json", status)]
-        with pytest.raises(kind) as raised:
-            asked.status()
-        assert remedy_of(raised).startswith(remedy)
-        assert asked.status().database is not None
+    def test_refusal(self, fabric: FabricServer, asking: Site, status: int, kind: type[Terminal], remedy: str) -> None:
+        if kind is FabricNotFoundError:
+            asking.set(fabric=fabric_section(fabric) | {"item_id": str(uuid.uuid4())})
+        else:
+            fabric.instead += [golden("error.403.json", status)] * 10
+        refused = asking.shell.type(CHECK)
+        assert [told for told in refused.told if told.startswith(remedy)]
+        fabric.instead.clear()
+        asking.set(fabric=fabric_section(fabric))
+        granted = asking.shell.type(CHECK)
+        assert (granted.code, "the mirrored database is Running" in granted.out) == (0, True)
+        assert [told for told in granted.told if told.startswith(remedy)] == []
+        require_health(asking)
 
 
+@pytest.mark.kafka
 class TestConnect:
+    """A connector that runs and is set up as the bridge needs it, once it is found."""
+
     @pytest.fixture
-    def server(self) -> Iterator[ConnectServer]:
+    def server(self, site: Site) -> Iterator[ConnectServer]:
         with ConnectServer() as running:
+            state = {"state": "RUNNING", "worker_id": "w:8083"}
+            running.answers["/connectors/shop/status"] = (200, {"connector": state, "tasks": [{"id": 0, **state}]})
+            running.answers["/connectors/shop/config"] = (200, {**GOOD, "topic.prefix": site.cluster.prefix})
+            site.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
             yield running
 
-    @pytest.mark.parametrize(
-        ("status", "kind", "remedy"),
-        [
-            (401, ConnectAccessError, "check username and password under source.connect"),
-            (404, ConnectorNotFoundError, "correct source.connect.connector, or create the connector"),
-        ],
-    )
-    def test_refusal(self, server: ConnectServer, status: int, kind: type[Terminal], remedy: str) -> None:
-        asked = ConnectApi(ConnectLocation(server.url, "shop"), timeout=60)
-        server.answers["/connectors/shop/config"] = (status, {})
-        with pytest.raises(kind) as raised:
-            asked.config()
-        assert remedy_of(raised) == remedy
-        server.answers["/connectors/shop/config"] = (200, {"topic.prefix": "shop"})
-        assert asked.config() == {"topic.prefix": "shop"}
+    def connected(self, server: ConnectServer, site: Site, connector: str = "shop", user: str = "bridge") -> Printed:
+        """What ``check`` says with these settings."""
+        section = {"url": server.url, "connector": connector, "username": user, "password": "of the bridge"}
+        site.set(source={"connect": section})
+        return site.shell.type(CHECK)
+
+    def test_access(self, server: ConnectServer, site: Site) -> None:
+        allowed = dict(server.answers)
+        server.answers |= dict.fromkeys(allowed, (401, {}))
+        refused = self.connected(server, site, user="somebody")
+        assert (refused.code, "Kafka Connect refuses access (HTTP 401)" in refused.out) == (1, True)
+        assert refused.remedy == remedy_of_connect(server, ConnectAccessError)
+        assert refused.remedy == "check username and password under source.connect"
+        server.answers |= allowed
+        connected = self.connected(server, site)
+        assert (connected.code, "connector shop" in connected.out) == (0, True), connected
+        assert server.credentials[-1] != server.credentials[0]
+        require_health(site)
+
+    def test_name(self, server: ConnectServer, site: Site) -> None:
+        refused = self.connected(server, site, "shopp")
+        assert (refused.code, "Kafka Connect runs no such connector" in refused.out) == (1, True)
+        assert refused.remedy == remedy_of_connect(server, ConnectorNotFoundError, "shopp")
+        assert refused.remedy == "correct source.connect.connector, or create the connector"
+        assert self.connected(server, site).code == 0
+        require_health(site)
 
 
-def test_java(tmp_path: Path) -> None:
-    environ = {"JAVA_HOME": str(tmp_path / "jvm"), "PATH": ""}
-    with pytest.raises(JavaError) as raised:
-        find_java(environ, ())
-    assert remedy_of(raised).startswith("install Java 17 or 21")
-    java = install(tmp_path / "jvm")
-    assert find_java(environ, ()) == java
-
-
-class TestJars:
-    @pytest.fixture
-    def environ(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-        monkeypatch.setattr(jars, "pinned_jars", lambda _: PINS)
-        return {"CDC_BRIDGE_JARS": str(tmp_path / "jars")}
-
-    def test_no_network(self, environ: dict[str, str]) -> None:
-        with pytest.raises(JarsError) as raised:
-            resolve_jars(JarSet.BROKER, environ=environ, fetch=no_network)
-        assert remedy_of(raised).startswith("check the network")
-        assert len(resolve_jars(JarSet.BROKER, environ=environ, fetch=write_jars)) == len(PINS)
-
-    def test_other_bytes(self, environ: dict[str, str]) -> None:
-        first, *_ = resolve_jars(JarSet.BROKER, environ=environ, fetch=write_jars)
-        first.write_bytes(b"another")
-        with pytest.raises(JarDigestError) as raised:
-            resolve_jars(JarSet.BROKER, environ=environ, fetch=write_jars)
-        assert remedy_of(raised).startswith("delete the folder so that it is fetched again")
-        for path in first.parent.iterdir():
-            path.unlink()
-        first.parent.rmdir()
-        assert resolve_jars(JarSet.BROKER, environ=environ, fetch=write_jars)[0] == first
-
-
-def test_client_options() -> None:
-    with pytest.raises(ClientOptionsError) as raised:
-        java_options(KafkaConfig("localhost:9092", client=options({"security.protocol": "tls"})))
-    assert "SASL_SSL" in remedy_of(raised)
-    assert java_options(KafkaConfig("localhost:9092", client=options({"security.protocol": "ssl"})))
-
-
-def test_address_in_use() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        with pytest.raises(AddressInUseError) as raised:
-            StatusServer("127.0.0.1", taken.getsockname()[1], {})
-        assert remedy_of(raised).endswith("or to 0 for any that is free")
-    StatusServer("127.0.0.1", 0, {}).close()
-
-
-def test_address_of_another_machine() -> None:
-    with pytest.raises(AddressNotOursError) as raised:
-        StatusServer("192.0.2.1", 0, {})
-    assert remedy_of(raised).startswith("set http.host to an address of this machine (127.0.0.1")
-    StatusServer("127.0.0.1", 0, {}).close()
+def remedy_of_connect(server: ConnectServer, kind: type[Terminal], connector: str = "shop") -> str:
+    """What the client of Kafka Connect says, by this error."""
+    with pytest.raises(kind) as raised:
+        ConnectApi(ConnectLocation(server.url, connector), timeout=60).config()
+    return raised.value.remedy

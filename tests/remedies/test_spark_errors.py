@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.spark
+from streaming.driver.spark_errors import SparkStartError
+from tests.remedies.conftest import QUICK_CONF
+from tests.remedies.shell import Shell
+from tests.support.bridge import Bridge
+from tests.unit.streaming.landed_shop import row
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
 _SETTINGS = """\
 name: shop
@@ -18,33 +24,25 @@ landing_zone: {url: "file:///zones/shop"}
 spark:
   master: local[1]
   driver_memory: 600MiB
-  conf: {spark.driver.extraJavaOptions: "-XX:TieredStopAtLevel=1"%s}
+  conf: {spark.driver.extraJavaOptions: "-XX:TieredStopAtLevel=1"}
 """
 
-# In a process of its own: Java starts once in a process, and other tests have started theirs with other properties.
-_PROGRAM = """
-import sys
-from pathlib import Path
-from streaming.driver.session import spark_session
-from streaming.driver.spark_errors import SparkStartError
-from streaming.settings import settings_of
-
-try:
-    spark_session(settings_of(sys.argv[1], "bridge.yaml"), [])
-except SparkStartError as error:
-    print(error.remedy)
-session = spark_session(settings_of(sys.argv[2], "bridge.yaml"), [])
-print(session.conf.get("spark.memory.fraction"))
-session.stop()
-"""
+RUN = "cdc-bridge run CONFIG --once"
 
 
-def test_spark_start() -> None:
-    wrong, right = (_SETTINGS % f", spark.memory.fraction: '{fraction}'" for fraction in ("9", "0.5"))
-    done = subprocess.run([sys.executable, "-c", _PROGRAM, wrong, right], capture_output=True, text=True, check=True)
-    remedy, fraction = done.stdout.splitlines()
-    assert "the settings spark.master, spark.driver_memory and spark.conf say how it is started" in remedy
-    assert fraction == "0.5"
+def require_landed(bridge: Bridge, shell: Shell) -> None:
+    """The command that is told lands what waits."""
+    assert shell.type_apart(RUN).code == 0
+    assert bridge.rows() == [row(1, "uno")]
+
+
+def test_spark_start(unstarted: Bridge, shell: Shell) -> None:
+    unstarted.write_settings(spark__conf={**QUICK_CONF, "spark.memory.fraction": "9"})
+    refused = shell.type_apart(RUN)
+    assert (refused.code, refused.error) == (1, SparkStartError.__name__)
+    assert "the settings spark.master, spark.driver_memory and spark.conf say how it is started" in refused.remedy
+    unstarted.write_settings(spark__conf={**QUICK_CONF, "spark.memory.fraction": "0.5"})
+    require_landed(unstarted, shell)
 
 
 _WITHOUT_JARS = """
@@ -65,9 +63,9 @@ session.stop()
 """
 
 
-def test_java_of_spark_submit_without_the_jars(spark_jars: list[Path]) -> None:
+def test_java_of_spark_submit_without_the_jars(spark_jars: list[Path], unstarted: Bridge, shell: Shell) -> None:
     def said(**environment: str) -> str:
-        command = [sys.executable, "-c", _WITHOUT_JARS, _SETTINGS % ""]
+        command = [sys.executable, "-c", _WITHOUT_JARS, _SETTINGS]
         return subprocess.run(
             command, capture_output=True, text=True, check=True, env=os.environ | environment
         ).stdout.strip()
@@ -76,3 +74,5 @@ def test_java_of_spark_submit_without_the_jars(spark_jars: list[Path]) -> None:
     name, _, path = remedy.rpartition(" ")[2].partition("=")
     assert Path(path).parent == spark_jars[0].parent
     assert "'value'" in said(**{name: path})
+    assert remedy.startswith("start the bridge with `cdc-bridge run`, which gives Java what it needs")
+    require_landed(unstarted, shell)

@@ -5,19 +5,15 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from connectors.errors import Terminal
-from connectors.kafka.topics import TopicDescription
-from connectors.landing_zone.delimited import DelimitedFileWriter
-from connectors.landing_zone.delimited_format import DelimitedFormat
-from connectors.landing_zone.errors import StorageDeniedError, TextSchemaChangeError
-from connectors.landing_zone.parquet import ParquetFileWriter
+from connectors.landing_zone.errors import StorageDeniedError
 from connectors.landing_zone.replay import ExportError
-from connectors.landing_zone.schema import PinnedColumn, PinnedSchema
 from connectors.landing_zone.storage.location import InvalidLocationError
 from connectors.landing_zone.storage.paths import InvalidPathError, checked
 from connectors.source_database.errors import DatabaseUrlError
@@ -36,14 +32,12 @@ from tests.emulators.identity_server import IdentityServer
 from tests.remedies.adopted_zones import body, foreign
 from tests.remedies.broken_zones import LAST, require_health
 from tests.remedies.site import Site
+from tests.support.bridge import Bridge
+from tests.support.cluster import Cluster
+from tests.support.records import Table
 from tests.unit.landing_zone.storages import emulated_location
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, USERS
-
-KEYED = PinnedSchema((PinnedColumn("id", "id", "int64", key=True), PinnedColumn("name", "name", "string")))
-
-
-PRESENT = {"shop.orders": TopicDescription("id", {0: (5, 20)})}
 
 
 def remedy_of(error: pytest.ExceptionInfo[Terminal]) -> str:
@@ -117,17 +111,25 @@ class TestRecord:
         assert (explained.code, explained.told, f"{world.topic} / 0 / 4" in explained.out) == (0, [], True)
 
 
-def test_checkpoint(tmp_path: Path) -> None:
-    offsets = tmp_path / "offsets"
-    offsets.mkdir()
-    (offsets / "4").write_text("garbage")
-    checkpoint = Checkpoint(tmp_path)
+@pytest.mark.kafka
+@pytest.mark.spark
+def test_checkpoint(cluster: Cluster, bridge: Callable[..., Bridge]) -> None:
+    """A batch meets it; a start passes it by."""
+    orders = Table(cluster.topic("public.orders"))
+    made = bridge()
+    cluster.send(orders.create(row(1, "uno"), 10))
+    made.run()
+    [newest] = (made.settings.checkpoint / "offsets").glob("[0-9]*")
+    newest.write_text("garbage")
     with pytest.raises(CheckpointError) as raised:
-        checkpoint.planned(4)
-    assert remedy_of(raised).startswith("restart the job: it sets the checkpoint aside")
-    assert checkpoint.next_start() is None, "so a start does not go on from it"
-    assert checkpoint.set_aside() is not None
-    assert not offsets.exists()
+        Checkpoint(made.settings.checkpoint).planned(int(newest.name))
+    assert remedy_of(raised) == (
+        "restart the job: it sets the checkpoint aside and goes on from the ledger, which holds all offsets"
+    )
+    cluster.send(orders.create(row(3, "three"), 11))
+    made.run()
+    assert made.rows() == [row(1, "uno"), row(3, "three")]
+    assert made.settings.checkpoint.with_name("checkpoint.aside-1").is_dir()
 
 
 @pytest.mark.kafka
@@ -184,18 +186,6 @@ def test_storage_denied(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         granted = site.shell.type("cdc-bridge check CONFIG")
         assert granted.code == 0, granted.out
         assert site.shell.type("cdc-bridge status CONFIG").code == 0
-
-
-def test_text_schema_change(tmp_path: Path) -> None:
-    wider = PinnedSchema((*KEYED.columns, PinnedColumn("more", "more", "string")))
-    text = DelimitedFileWriter(tmp_path / "a.csv", KEYED, marked=False, text=DelimitedFormat())
-    with pytest.raises(TextSchemaChangeError) as raised:
-        text.widen(wider)
-    text.abandon()
-    assert "set file_format to parquet" in remedy_of(raised)
-    parquet = ParquetFileWriter(tmp_path / "b.parquet", KEYED, marked=False)
-    parquet.widen(wider)
-    assert parquet.close({}).row_count == 0
 
 
 @pytest.mark.kafka

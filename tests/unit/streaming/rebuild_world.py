@@ -16,6 +16,7 @@ from connectors.debezium.decoder import Decoder
 from connectors.errors import BridgeError, Terminal
 from connectors.kafka.errors import BrokerUnavailableError, TopicNotFoundError
 from connectors.kafka.reading.ranges import BATCH_RECORDS
+from connectors.kafka.registry import Registry
 from connectors.kafka.signals import INCREMENTAL_SNAPSHOT, INITIAL_SNAPSHOT, Notification, SnapshotKind, SnapshotSignal
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.log import Ledger
@@ -35,7 +36,7 @@ from streaming.driver.query import Retries
 from streaming.driver.startup import OpenZone
 from streaming.lifecycle.asked_rebuilds import AskedRebuilds
 from streaming.lifecycle.catching_up import CatchUp
-from streaming.lifecycle.chores import Chores, Pace
+from streaming.lifecycle.chores import Chores, Handler, Pace
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.debezium import Debezium
 from streaming.lifecycle.empty_snapshots import EmptySnapshots
@@ -140,6 +141,10 @@ class World:
 
     def driver(self, hook: Hook | None = None) -> Driver:
         return Driver(self, f"driver-{next(self.starts)}", hook)
+
+    def more_handlers(self, opened: OpenZone) -> Mapping[Action, Handler]:
+        """What a driver answers beside requests about a table that stands still."""
+        return {}
 
     def answer_signals(self) -> None:
         """Debezium takes up what it was asked for and has not answered yet."""
@@ -275,7 +280,8 @@ class Driver:
         settle(self.ledger, recover(self.zone, pending, metadata, threads=1, sleep=_no_sleep))
         vacuum(self.zone, self.state, self.ledger.state, threads=1)
         self.publisher = ZonePublisher(Publisher(self.zone, 1, sleep=_no_sleep), self.job)
-        self._worker = Worker(self.job, Decoder(self.job.decode), self.zone)
+        registry = None if self.job.registry is None else Registry(self.job.registry)
+        self._worker = Worker(self.job, Decoder(self.job.decode, registry), self.zone)
         opened = self.opened = OpenZone(self.zone, self.state, self.ledger, self.publisher)
         outside = Outside(
             topics=world.log.describe,
@@ -305,6 +311,7 @@ class Driver:
                 Action.PAUSE: Pause(self.ledger),
                 Action.RESUME: Resume(opened, self.job, outside, sleep=_no_sleep),
                 Action.RESYNC: Resync(opened, self.job, self.rebuilding, outside),
+                **world.more_handlers(opened),
             },
             (asked, self.rebuilding, self.emptied, catch_up),
             Pace(interval=0.0, retries=Retries(3, 0.0, 0.0), gives_up=True),
