@@ -188,7 +188,9 @@ class DfsServer:
                 return refused(Refusal(fault.status, fault.code), fault.headers)
             case Unconditional():
                 headers = {name: value for name, value in request.headers.items() if name != "if-none-match"}
-                return self._answered(replace(request, headers=headers))
+                with self.tree.at_once():
+                    self._put_in_the_way(request, fault.in_the_way)
+                    return self._answered(replace(request, headers=headers))
             case CutUpload() if request.operation is not Operation.APPEND:
                 return Response(400)
             case _:
@@ -203,6 +205,12 @@ class DfsServer:
         except Refusal as refusal:
             return refused(refusal, {})
         return replace(response, headers={**response.headers, **rejected_headers(request.headers)})
+
+    def _put_in_the_way(self, rename: Request, body: bytes | None) -> None:
+        """Only of a rename that is about to take effect, and where nothing is: what is published stays."""
+        ready = self._accepted(rename) and self.tree.find(rename.rename_source) is not None
+        if body is not None and ready and self.tree.find(rename.path) is None:
+            self.tree.put(rename.path, body, if_absent=True)
 
     def _accepted(self, request: Request) -> bool:
         return self.tokens.accepts(request.headers.get("authorization", ""))

@@ -14,6 +14,8 @@ from tests.emulators.dfs_requests import Operation, Request
 from tests.emulators.tokens import challenge
 
 EXPIRED = "InvalidAuthenticationInfo"
+FOREIGN = b"somebody else's"
+"""What lies in the way of the renames that ignore their condition."""
 
 
 class Lost(enum.Enum):
@@ -76,7 +78,14 @@ class SeenEmpty:
 
 @dataclass(frozen=True)
 class Unconditional:
-    """A rename's ``If-None-Match`` is ignored."""
+    """A rename's ``If-None-Match`` is ignored.
+
+    Attributes:
+        in_the_way: content of a file that somebody else puts under the new name, if it is free, at the last moment:
+            whoever has looked before has not seen it, and nobody sees it afterwards. None for nobody.
+    """
+
+    in_the_way: bytes | None = None
 
 
 Fault: TypeAlias = Lost | Answered | TokenExpired | Slow | Hangs | CutAnswer | CutUpload | SeenEmpty | Unconditional
@@ -162,7 +171,8 @@ class SeededFaults:
     """A hook that lets a share of the requests meet a fault, drawn by a seed.
 
     Of the kinds that fit a request it takes the one that has happened least. A kind that fits only few operations
-    happens at its first chance, so that each happens in a short run, too.
+    happens at its first chance, so that each happens in a short run, too. A rename ignores its condition only where it
+    is the first one to its new name: one that is repeated may have taken effect before.
 
     Args:
         share: of the requests.
@@ -193,6 +203,7 @@ class SeededFaults:
         self._slow = slow
         self._hang = hang
         self._retry_after = retry_after
+        self._targets: set[str] = set()
         self._lock = Lock()
 
     def __call__(self, request: Request) -> Fault | None:
@@ -200,6 +211,10 @@ class SeededFaults:
         with self._lock:
             drawn = self._draws.random() < self._share
             fitting = [kind for kind in self._kinds if operation in _ONLY.get(kind, (operation,))]
+            if operation is Operation.RENAME:
+                if request.path in self._targets:
+                    fitting = [kind for kind in fitting if kind is not Kind.RENAME_UNCONDITIONAL]
+                self._targets.add(request.path)
             due = [kind for kind in fitting if kind in _ONLY and not self.happened[kind]]
             if not due and not (drawn and fitting):
                 return None
@@ -235,7 +250,7 @@ class SeededFaults:
             case Kind.SEEN_EMPTY:
                 return SeenEmpty(self._slow)
             case Kind.RENAME_UNCONDITIONAL:
-                return Unconditional()
+                return Unconditional(FOREIGN)
             case unknown:
                 assert_never(unknown)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import RLock
 
@@ -37,12 +38,14 @@ class FileTree:
         rename_conflict: the answer to a conditional rename onto an existing name; services differ.
         honours_rename_condition: False for a service that ignores ``If-None-Match`` on renames.
         told_md5: what the answer to a Put Blob says of its body; the reference has it in every answer.
+        overwritten: path and content of each file that a rename has replaced; no request asks for it.
     """
 
     def __init__(self, *filesystems: str, clock: Callable[[], float] = time.time) -> None:
         self.rename_conflict = (409, "PathAlreadyExists")
         self.honours_rename_condition = True
         self.told_md5: Callable[[bytes], bytes | None] = md5_of
+        self.overwritten: list[tuple[str, bytes]] = []
         self.clock = clock
         self._etags = itertools.count(0x8DC000000000000)
         self._lock = RLock()
@@ -52,6 +55,12 @@ class FileTree:
     def filesystem(self) -> str:
         """The first file system's name."""
         return next(iter(self._nodes))
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Inside, no other thread sees or changes anything."""
+        with self._lock:
+            yield
 
     def find(self, path: str) -> Node | None:
         """What is at ``path``, or None."""
@@ -127,6 +136,8 @@ class FileTree:
                 raise Refusal(404, "RenameDestinationParentPathNotFound")
             if target in self._nodes and if_absent and self.honours_rename_condition:
                 raise Refusal(*self.rename_conflict)
+            if target in self._nodes:
+                self.overwritten.append((target, self._nodes[target].body))
             for path in [path for path in self._nodes if path == source or path.startswith(f"{source}/")]:
                 self._nodes[target + path[len(source) :]] = self._nodes.pop(path)
             moved = self._nodes[target]

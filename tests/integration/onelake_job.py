@@ -160,7 +160,7 @@ def onelake_job(
             server,
             tokens,
             hostile,
-            stack.enter_context(Replicator(server.tree, _in_tree(zone), cleanup=CLEANUP[state_on_onelake])),
+            stack.enter_context(Replicator(server.tree, in_tree(zone), cleanup=CLEANUP[state_on_onelake])),
             config,
             identity.environment,
             emulated_storage(state, Timeline(), tokens.issue) if state_on_onelake else LocalStorage(folder / "state"),
@@ -172,7 +172,7 @@ def counted(rows: Iterable[Mapping[str, Any]]) -> Rows:
     return Counter(tuple(sorted((name, type(value).__name__, value) for name, value in row.items())) for row in rows)
 
 
-def _in_tree(location: StorageLocation) -> str:
+def in_tree(location: StorageLocation) -> str:
     """Path of a storage's root in the emulator's tree."""
     workspace, _, rest = location.url.removeprefix("abfss://").partition("@")
     return f"{workspace}/{rest.partition('/')[2]}"

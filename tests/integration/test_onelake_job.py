@@ -23,7 +23,7 @@ from connectors.landing_zone.ledger.state import LedgerState
 from streaming.demo.workload import Workload
 from tests.emulators.dfs_requests import Operation
 from tests.emulators.dfs_server import Met
-from tests.emulators.faults import Kind
+from tests.emulators.faults import FOREIGN, Kind
 from tests.emulators.replicator import Replicator
 from tests.integration.onelake_job import SECONDS, counted, onelake_job
 from tests.scale_out.shop import shop_settings
@@ -62,6 +62,7 @@ class Carried:
 
     Attributes:
         bound: digests of the files by table and number, as the ledger's versions have them.
+        overwritten: what renames have replaced; contents: of all files that the storage has in the end.
     """
 
     run: Run
@@ -74,6 +75,8 @@ class Carried:
     bound: Mapping[tuple[str, int], str]
     truth: Mapping[str, list[dict[str, Any]]]
     tokens: int
+    overwritten: list[tuple[str, bytes]]
+    contents: Mapping[str, bytes]
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +111,21 @@ def carried(
             codes.append(driver.returncode)
         met, requests = list(job.server.met), Counter(job.server.operations())
         ledger, bound = job.ledger(), job.bound()
+        tree = job.server.tree
+        contents = {path: node.body for path, node in tree.children(tree.filesystem, recursive=True)}
     return Carried(
-        run, codes, job.said(), met, requests, job.replicator, ledger, bound, workload.truth(), job.tokens.given
+        run,
+        codes,
+        job.said(),
+        met,
+        requests,
+        job.replicator,
+        ledger,
+        bound,
+        workload.truth(),
+        job.tokens.given,
+        tree.overwritten,
+        contents,
     )
 
 
@@ -151,6 +167,20 @@ def test_every_kind_of_fault_happened_and_a_fifth_of_the_requests_met_one(carrie
     assert set(kinds) == set(Kind) - {Kind.SEEN_EMPTY}
     assert carried.requests.total() > 200
     assert 0.15 < len(carried.met) / carried.requests.total() < 0.27, kinds
+
+
+def test_of_foreign_files_in_the_way_of_renames_that_ignore_their_condition_nothing_is_left(carried: Carried) -> None:
+    """What the job cannot see stops nothing: under each of these numbers is what the ledger bound to it."""
+    ignored = {met.path for met in carried.met if met.kind is Kind.RENAME_UNCONDITIONAL}
+    in_the_way = dict(carried.overwritten)
+    assert set(in_the_way.values()) == {FOREIGN}
+    assert in_the_way.keys() <= ignored
+    assert FOREIGN not in carried.contents.values()
+    consumed = {(one.table, one.number): one.sha256 for one in carried.replicator.consumed}
+    for path in in_the_way:
+        schema, table, name = path.split("/")[-3:]
+        number = f"{schema.removesuffix('.schema')}.{table}", int(name.partition(".")[0])
+        assert consumed[number] == carried.bound[number]
 
 
 def test_no_file_was_ever_there_without_its_content(carried: Carried) -> None:
