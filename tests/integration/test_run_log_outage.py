@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from connectors.kafka.embedded_broker import EmbeddedBroker
-from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.bridge import QUICK_BROKER, Bridge
 from tests.support.cluster import Cluster
 from tests.support.http import ask
 from tests.support.process import SECONDS, running
@@ -67,7 +67,7 @@ class Lines:
 @pytest.fixture
 def broker(tmp_path: Path, broker_jars: list[Path]) -> Iterator[EmbeddedBroker]:
     """A broker that no other test uses: it is killed here."""
-    with EmbeddedBroker(tmp_path / "broker", broker_jars, jvm_options=[QUICK_JAVA]) as started:
+    with EmbeddedBroker(tmp_path / "broker", broker_jars, jvm_options=QUICK_BROKER) as started:
         yield started
 
 

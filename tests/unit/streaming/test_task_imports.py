@@ -1,4 +1,4 @@
-"""What a Python worker of Spark loads before its first record: each one starts anew, so it loads what it needs alone."""
+"""What a Python worker of Spark loads before its first record: each starts anew, so it loads what it needs alone."""
 
 from __future__ import annotations
 
