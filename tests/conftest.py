@@ -22,7 +22,7 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
 from streaming.driver.session import spark_session
 from tests.rig import Rig, RigServers
-from tests.support.bridge import QUICK_JAVA, QUICK_START, Bridge
+from tests.support.bridge import QUICK_BROKER, QUICK_START, Bridge
 from tests.support.class_archive import keep_classes
 from tests.support.cluster import Cluster
 from tests.unit.streaming.settings_builder import settings
@@ -58,7 +58,7 @@ def bootstrap_servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.T
         # lose its partitions for that.
         session = {"broker.session.timeout.ms": "120000"}
         with EmbeddedBroker(
-            tmp_path_factory.mktemp("broker"), jars, properties=session, jvm_options=[QUICK_JAVA]
+            tmp_path_factory.mktemp("broker"), jars, properties=session, jvm_options=QUICK_BROKER
         ) as broker:
             yield broker.bootstrap_servers
 

@@ -43,7 +43,7 @@ class EmbeddedBroker:
         java: the executable; :func:`connectors.java.find_java` by default.
         properties: broker settings that add to or replace those chosen here. The listener for clients is called
             ``CLIENT``, so that ``listener.name.client.*`` sets up its security.
-        jvm_options: further options of its JVM, such as system properties.
+        jvm_options: further options of its JVM, such as system properties, and of the one that formats its folder.
         start_timeout: seconds until the broker has to answer.
     """
 
@@ -166,7 +166,7 @@ class EmbeddedBroker:
         try:
             done = run_java(
                 self._java,
-                [*_JVM, "-XX:TieredStopAtLevel=1", "-cp", self._class_path, *arguments],
+                [*self._jvm, "-XX:TieredStopAtLevel=1", "-cp", self._class_path, *arguments],
                 timeout=_FORMAT_SECONDS,
             )
         except OSError as problem:

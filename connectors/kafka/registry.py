@@ -21,7 +21,6 @@ from typing import assert_never
 from connectors.debezium.errors import UnknownSchemaError
 from connectors.debezium.wire import SchemaIdKind
 from connectors.kafka.apicurio_registry import ApicurioSchemas
-from connectors.kafka.confluent_registry import ConfluentSchemas
 from connectors.kafka.registry_answers import AbsentError, EndlessError, FailedError, RefusedError
 from connectors.kafka.registry_config import RegistryConfig, RegistryKind
 
@@ -57,6 +56,9 @@ class Registry:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        # Imported here: most records are JSON, and every worker of Spark would load its client for nothing.
+        from connectors.kafka.confluent_registry import ConfluentSchemas
+
         self._config = config
         self._clock = clock
         self._sleep = sleep

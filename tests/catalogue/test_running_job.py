@@ -25,7 +25,7 @@ from streaming.driver.query import StopSignal
 from streaming.listener import Listener
 from streaming.service import run_bridge
 from tests.rig.server import until
-from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.bridge import QUICK_BROKER, Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Row, Table
 
@@ -39,7 +39,7 @@ INTERVAL = 10
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path]) -> Iterator[EmbeddedBroker]:
     """A broker that no other module uses: it is killed here."""
-    with EmbeddedBroker(tmp_path_factory.mktemp("broker"), broker_jars, jvm_options=[QUICK_JAVA]) as started:
+    with EmbeddedBroker(tmp_path_factory.mktemp("broker"), broker_jars, jvm_options=QUICK_BROKER) as started:
         yield started
 
 

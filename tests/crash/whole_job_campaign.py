@@ -31,7 +31,7 @@ from tests.crash.places import Place, local_place
 from tests.crash.shop_log import METADATA_COLUMNS
 from tests.crash.spark_processes import Victim
 from tests.crash.tally import Tally, shared_out
-from tests.support.bridge import QUICK_JAVA, QUICK_START
+from tests.support.bridge import QUICK_BROKER, QUICK_START
 from tests.support.class_archive import keep_classes
 from tests.support.cluster import Cluster
 from tests.support.shop import TABLES_SETTINGS, registering, send_workload
@@ -90,7 +90,7 @@ def filled_shop(seed: int, folder: Path) -> Iterator[Shop]:
     """A broker and a registry, the workload in them."""
     keep_classes()
     with (
-        EmbeddedBroker(folder, resolve_jars(JarSet.BROKER), jvm_options=[QUICK_JAVA]) as broker,
+        EmbeddedBroker(folder, resolve_jars(JarSet.BROKER), jvm_options=QUICK_BROKER) as broker,
         EmbeddedRegistry() as registry,
     ):
         workload = Workload(registering(registry), seed=seed, rows=6, changes=100)

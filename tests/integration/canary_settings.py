@@ -40,6 +40,8 @@ def planted(
             "landing_zone__url": f"file://{folder}/zone",
             "dead_letters__topic": f"{cluster.prefix}-dead-letters",
             "http__port": status,
+            # The job that a wrong password ends need not be seen for longer: everything has been looked at by then.
+            "http__linger": "1s",
             "trigger__interval": "100ms",
             "retry__attempts": 0,
             "tables__secrecy": {

@@ -51,7 +51,7 @@ from tests.integration.canary_settings import key_file, login, oauth, planted
 from tests.integration.canary_uses import USES
 from tests.rig import until
 from tests.support.authority import Authority
-from tests.support.bridge import QUICK_JAVA, TABLE
+from tests.support.bridge import QUICK_BROKER, TABLE
 from tests.support.canaries import Evidence, canary, searched_folders, tell
 from tests.support.cluster import Cluster
 from tests.support.family import Family
@@ -107,7 +107,7 @@ def broker(
         f"{prefix}ssl.client.auth": "required",
     }
     folder = tmp_path_factory.mktemp("broker")
-    with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]) as running:
+    with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=QUICK_BROKER) as running:
         yield running
 
 

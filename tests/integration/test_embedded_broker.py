@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from connectors.kafka.embedded_broker import MAX_MESSAGE_BYTES, EmbeddedBroker
 from connectors.kafka.errors import BrokerStartError
 from connectors.kafka.loopback import accepts
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_BROKER, QUICK_JAVA
 
 pytestmark = pytest.mark.kafka
 
@@ -34,7 +34,7 @@ sys.stdin.read()
 
 
 def quick_broker(folder: Path, jars: list[Path], **options: Any) -> EmbeddedBroker:
-    return EmbeddedBroker(folder, jars, jvm_options=[QUICK_JAVA], **options)
+    return EmbeddedBroker(folder, jars, jvm_options=QUICK_BROKER, **options)
 
 
 @pytest.fixture(scope="module")

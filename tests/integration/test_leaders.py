@@ -18,7 +18,7 @@ from connectors.kafka.topics import Admin, describe_topics
 from connectors.landing_zone.errors import OffsetGapError
 from streaming.checks.check import Verdict
 from streaming.checks.every import check_all
-from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.bridge import QUICK_BROKER, Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Row, Table
 
@@ -83,7 +83,7 @@ class Shop:
 
 @pytest.fixture
 def shop(tmp_path: Path, broker_jars: list[Path]) -> Iterator[Shop]:
-    with EmbeddedBroker(tmp_path / "broker", broker_jars, jvm_options=[QUICK_JAVA]) as broker:
+    with EmbeddedBroker(tmp_path / "broker", broker_jars, jvm_options=QUICK_BROKER) as broker:
         yield Shop(broker)
 
 

@@ -37,7 +37,7 @@ from streaming.demo.workload import Record
 from streaming.kafka_options import kafka_config
 from streaming.task.results import TaskFailedError
 from tests.support.acls import add_acls, remove_acls
-from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.bridge import QUICK_BROKER, Bridge
 from tests.support.cluster import Cluster
 from tests.support.patient_broker import PATIENT
 from tests.support.records import Table
@@ -109,7 +109,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path]) ->
         "super.users": "User:ANONYMOUS",
     }
     folder = tmp_path_factory.mktemp("authorized")
-    with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]) as running:
+    with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=QUICK_BROKER) as running:
         yield running
 
 

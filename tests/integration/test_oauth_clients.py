@@ -29,7 +29,7 @@ from connectors.kafka.topics import Admin
 from tests.integration.conftest import ReaderMaker
 from tests.integration.java_client import java_topics
 from tests.support.authority import Authority
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_BROKER
 from tests.support.patient_broker import PATIENT
 
 pytestmark = pytest.mark.kafka
@@ -135,7 +135,7 @@ def broker(
     allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={provider.url}/keys"
     folder = tmp_path_factory.mktemp("oauth")
     with EmbeddedBroker(
-        folder, broker_jars, properties=PATIENT | properties, jvm_options=[allowed, QUICK_JAVA]
+        folder, broker_jars, properties=PATIENT | properties, jvm_options=[allowed, *QUICK_BROKER]
     ) as running:
         yield running
 

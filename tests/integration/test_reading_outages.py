@@ -16,7 +16,7 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import BrokerUnavailableError
 from connectors.kafka.reading.ranges import PartitionRange, RecordReader
 from tests.integration.conftest import ReaderMaker
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_BROKER
 
 pytestmark = pytest.mark.kafka
 
@@ -32,7 +32,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path]) ->
         tmp_path_factory.mktemp("broker"),
         broker_jars,
         properties={"connections.max.idle.ms": "1000"},
-        jvm_options=[QUICK_JAVA],
+        jvm_options=QUICK_BROKER,
     ) as running:
         quiet = {"bootstrap.servers": running.bootstrap_servers, "log_level": 0}
         admin = AdminClient(quiet)

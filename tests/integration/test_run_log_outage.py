@@ -9,15 +9,17 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from connectors.kafka.embedded_broker import EmbeddedBroker
-from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.bridge import QUICK_BROKER, Bridge
 from tests.support.cluster import Cluster
-from tests.support.http import ask
+from tests.support.http import Answered, ask
 from tests.support.process import SECONDS, running
 from tests.support.records import Table
 
@@ -64,70 +66,111 @@ class Lines:
         self._coming.put(None)
 
 
-@pytest.fixture
-def broker(tmp_path: Path, broker_jars: list[Path]) -> Iterator[EmbeddedBroker]:
-    """A broker that no other test uses: it is killed here."""
-    with EmbeddedBroker(tmp_path / "broker", broker_jars, jvm_options=[QUICK_JAVA]) as started:
-        yield started
+@dataclass(frozen=True)
+class Ended:
+    """A bridge that was stopped after its broker had been away.
+
+    Attributes:
+        said: its lines, without Java's own.
+        code: that it ended with.
+        rows: that it has landed.
+        answered: what its status page said while the broker was away, by path.
+    """
+
+    said: list[str]
+    code: int
+    rows: list[dict[str, Any]]
+    answered: dict[str, Answered] = field(default_factory=dict)
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path]) -> Iterator[dict[str, Future[Ended]]]:
+    """What becomes of each bridge, side by side: they mostly wait for time to pass. Each has a broker of its own."""
+    folders = {name: tmp_path_factory.mktemp(name) for name in ("text", "json", "absent")}
+    with ThreadPoolExecutor(len(folders)) as pool:
+        yield {
+            "text": pool.submit(broker_goes_away, folders["text"], broker_jars, "text"),
+            "json": pool.submit(broker_goes_away, folders["json"], broker_jars, "json"),
+            "absent": pool.submit(broker_is_not_there, folders["absent"], broker_jars),
+        }
+
+
+def broker_goes_away(folder: Path, jars: list[Path], form: str) -> Ended:
+    """Kill the broker of a bridge that lands, start it again, and stop the bridge once it has landed more."""
+    with EmbeddedBroker(folder / "broker", jars, jvm_options=QUICK_BROKER) as broker:
+        cluster = Cluster(broker.bootstrap_servers)
+        table = Table(cluster.topic())
+        cluster.send(table.create({"id": 1, "name": "a"}, lsn=1))
+        made = bridge(folder, cluster, log__format=form)
+        with running(made.write_settings()) as process:
+            lines = Lines(process)
+            lines.until("1 offset -> 1 row")
+            broker.kill()
+            lines.until("no Kafka broker answers Spark's query: ")
+            broker.start()
+            cluster.send(table.create({"id": 2, "name": "b"}, lsn=2))
+            lines.until("1 offset -> 1 row")
+            return stopped(process, lines, made)
+
+
+def broker_is_not_there(folder: Path, jars: list[Path]) -> Ended:
+    """Start a bridge without its broker, ask its status page, start the broker, and stop the bridge once it lands.
+
+    It has the default settings for bad records, by which the dead-letter topic is asked for before all else.
+    """
+    with EmbeddedBroker(folder / "broker", jars, jvm_options=QUICK_BROKER) as broker:
+        cluster = Cluster(broker.bootstrap_servers)
+        table = Table(cluster.topic())
+        cluster.send(table.create({"id": 1, "name": "a"}, lsn=1))
+        letters = cluster.own_topic("dead-letters")
+        broker.stop()
+        made = bridge(folder, cluster, http__port=0, dead_letters__topic=letters)
+        with running(made.write_settings()) as process:
+            lines = Lines(process)
+            lines.until("waiting for the Kafka broker: ")
+            lines.until("; trying again in ")
+            [url] = [found[1] for line in lines.seen if (found := re.search(r"status page: (\S+)/ ", line))]
+            answered = {path: ask(url, path) for path in ("/livez", "/readyz", "/startupz", "/metrics")}
+            broker.start()
+            lines.until("1 offset -> 1 row")
+            return stopped(process, lines, made, answered)
+
+
+def stopped(
+    process: subprocess.Popen[str], lines: Lines, made: Bridge, answered: dict[str, Answered] | None = None
+) -> Ended:
+    process.terminate()
+    said = [line for line in lines.to_the_end() if line and line != JAVA]
+    return Ended(said, process.wait(SECONDS), made.rows(), answered or {})
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_broker_that_goes_away_and_comes_back_leaves_no_stack_trace(
-    broker: EmbeddedBroker, tmp_path: Path, form: str
+    ended: dict[str, Future[Ended]], form: str
 ) -> None:
-    cluster = Cluster(broker.bootstrap_servers)
-    table = Table(cluster.topic())
-    cluster.send(table.create({"id": 1, "name": "a"}, lsn=1))
-    made = bridge(tmp_path, cluster, log__format=form)
-    with running(made.write_settings()) as process:
-        lines = Lines(process)
-        lines.until("1 offset -> 1 row")
-        broker.kill()
-        lines.until("no Kafka broker answers Spark's query: ")
-        broker.start()
-        cluster.send(table.create({"id": 2, "name": "b"}, lsn=2))
-        lines.until("1 offset -> 1 row")
-        process.terminate()
-        said = [line for line in lines.to_the_end() if line and line != JAVA]
-        assert process.wait(SECONDS) == 0
-    assert traces(said) == []
+    outcome = ended[form].result()
+    assert outcome.code == 0
+    assert outcome.rows == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]
+    assert traces(outcome.said) == []
     if form == "json":
-        assert [type(json.loads(line)) for line in said] == [dict] * len(said)
+        assert [type(json.loads(line)) for line in outcome.said] == [dict] * len(outcome.said)
     else:
-        assert torn(said) == []
+        assert torn(outcome.said) == []
 
 
-def test_a_broker_that_is_not_there_when_the_bridge_starts_is_waited_for(
-    broker: EmbeddedBroker, tmp_path: Path
-) -> None:
-    """With the default settings for bad records, by which the dead-letter topic is asked for before all else."""
-    cluster = Cluster(broker.bootstrap_servers)
-    table = Table(cluster.topic())
-    cluster.send(table.create({"id": 1, "name": "a"}, lsn=1))
-    letters = cluster.own_topic("dead-letters")
-    broker.stop()
-    made = bridge(tmp_path, cluster, http__port=0, dead_letters__topic=letters)
-    with running(made.write_settings()) as process:
-        lines = Lines(process)
-        lines.until("waiting for the Kafka broker: ")
-        lines.until("; trying again in ")
-        [url] = [found[1] for line in lines.seen if (found := re.search(r"status page: (\S+)/ ", line))]
-        answered = {path: ask(url, path) for path in ("/livez", "/readyz", "/startupz", "/metrics")}
-        broker.start()
-        lines.until("1 offset -> 1 row")
-        process.terminate()
-        said = [line for line in lines.to_the_end() if line and line != JAVA]
-        assert process.wait(SECONDS) == 0
-    assert made.rows() == [{"id": 1, "name": "a"}]
-    waits = [line for line in said if "; trying again in " in line]
+def test_a_broker_that_is_not_there_when_the_bridge_starts_is_waited_for(ended: dict[str, Future[Ended]]) -> None:
+    outcome = ended["absent"].result()
+    assert outcome.code == 0
+    assert outcome.rows == [{"id": 1, "name": "a"}]
+    waits = [line for line in outcome.said if "; trying again in " in line]
     assert "no Kafka broker answered while listing topics: " in waits[0]
-    assert [line for line in said if "no Kafka broker" in line] == waits
-    assert traces(said) == []
-    assert torn(said) == []
-    statuses = {path: answer.status for path, answer in answered.items()}
+    assert [line for line in outcome.said if "no Kafka broker" in line] == waits
+    assert traces(outcome.said) == []
+    assert torn(outcome.said) == []
+    statuses = {path: answer.status for path, answer in outcome.answered.items()}
     assert statuses == {"/livez": 200, "/readyz": 503, "/startupz": 200, "/metrics": 200}
-    assert "the landing zone is not claimed yet, after BrokerUnavailableError: " in answered["/readyz"].body
-    retried = answered["/metrics"].value("bridge_retried_failures_total", reason="BrokerUnavailableError")
+    assert "the landing zone is not claimed yet, after BrokerUnavailableError: " in outcome.answered["/readyz"].body
+    retried = outcome.answered["/metrics"].value("bridge_retried_failures_total", reason="BrokerUnavailableError")
     assert retried == 1
 
 

@@ -37,7 +37,7 @@ from connectors.kafka.topics import Admin
 from tests.integration.conftest import ReaderMaker
 from tests.integration.java_client import java_topics
 from tests.support.acls import add_acls
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_BROKER
 from tests.support.patient_broker import PATIENT
 
 pytestmark = pytest.mark.kafka
@@ -126,7 +126,7 @@ def sasl_broker(
         "allow.everyone.if.no.acl.found": "true",
     }
     with EmbeddedBroker(
-        tmp_path_factory.mktemp("sasl"), broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]
+        tmp_path_factory.mktemp("sasl"), broker_jars, properties=PATIENT | properties, jvm_options=QUICK_BROKER
     ) as broker:
         admin = AdminClient({"bootstrap.servers": broker.internal_bootstrap_servers})
         for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
@@ -142,7 +142,7 @@ def mutual_tls_broker(
 ) -> Iterator[EmbeddedBroker]:
     properties = secured(certificates, SecurityProtocol.SSL, "required")
     with EmbeddedBroker(
-        tmp_path_factory.mktemp("mutual-tls"), broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]
+        tmp_path_factory.mktemp("mutual-tls"), broker_jars, properties=PATIENT | properties, jvm_options=QUICK_BROKER
     ) as broker:
         yield broker
 

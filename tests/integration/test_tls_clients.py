@@ -42,7 +42,7 @@ from tests.emulators.dfs_server import FILESYSTEM, EmulatorCredential
 from tests.emulators.fabric_server import FabricCredential
 from tests.integration.java_client import java_topics
 from tests.support.authority import LOOPBACK, Authority, Issued
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_BROKER
 from tests.support.patient_broker import PATIENT
 
 pytestmark = pytest.mark.kafka
@@ -272,7 +272,7 @@ def broker(
         f"{prefix}ssl.keystore.location": str(issued.both),
     }
     folder = tmp_path_factory.mktemp("broker")
-    with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=[QUICK_JAVA]) as running:
+    with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=QUICK_BROKER) as running:
         yield running
 
 

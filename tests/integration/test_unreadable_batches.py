@@ -13,7 +13,7 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import UnreadableBatchError
 from connectors.kafka.reading.ranges import PartitionRange, RecordReader
 from tests.integration.conftest import ReaderMaker, TopicMaker
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_BROKER
 from tests.support.cluster import Cluster
 from tests.support.record_batches import damage, with_an_unknown_codec, with_another_bit, with_garbage_for_records
 
@@ -30,7 +30,7 @@ REMEDY = (
 @pytest.fixture(scope="module")
 def broker(broker_jars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
     """One whose files may be damaged."""
-    with EmbeddedBroker(tmp_path_factory.mktemp("damaged"), broker_jars, jvm_options=[QUICK_JAVA]) as started:
+    with EmbeddedBroker(tmp_path_factory.mktemp("damaged"), broker_jars, jvm_options=QUICK_BROKER) as started:
         yield started
 
 

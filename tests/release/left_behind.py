@@ -16,7 +16,7 @@ from connectors.kafka.embedded_registry import EmbeddedRegistry
 from tests.release.record_upgrade import ARCHIVES
 from tests.release.story import SETTINGS, Story
 from tests.support.archive import unpack
-from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.bridge import QUICK_BROKER, Bridge
 from tests.support.cluster import Cluster
 
 
@@ -43,7 +43,7 @@ def left_behind(tag: str, folder: Path, spark: SparkSession, jars: Sequence[Path
     """Unpack a release's archive into ``folder`` and start its Kafka and its registry."""
     unpack(ARCHIVES / f"{tag}.tar.xz", folder)
     with (
-        EmbeddedBroker(folder / "broker", jars, jvm_options=[QUICK_JAVA]) as broker,
+        EmbeddedBroker(folder / "broker", jars, jvm_options=QUICK_BROKER) as broker,
         EmbeddedRegistry() as registry,
     ):
         for subject, schema in json.loads((folder / "schemas.json").read_text()):

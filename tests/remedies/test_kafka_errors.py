@@ -29,7 +29,7 @@ from connectors.kafka.topics import Admin, describe_topics
 from streaming.demo.produce import ProduceError, produce
 from tests.remedies.broken_zones import carry_out, require_health
 from tests.remedies.site import Site
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_BROKER
 from tests.support.cluster import Cluster
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import ORDERS, row
@@ -159,10 +159,10 @@ def test_broker_start(broker_jars: list[Path], tmp_path: Path) -> None:
     meta.parent.mkdir(parents=True)
     meta.write_text("version=99\n", encoding="utf-8")
     with pytest.raises(BrokerStartError) as raised:
-        EmbeddedBroker(tmp_path / "old", broker_jars, jvm_options=[QUICK_JAVA]).start()
+        EmbeddedBroker(tmp_path / "old", broker_jars, jvm_options=QUICK_BROKER).start()
     assert "ersion" in raised.value.message, "the end of its log"
     assert raised.value.remedy == "read the log; a fresh folder helps when its data are of another version"
-    with EmbeddedBroker(tmp_path / "fresh", broker_jars, jvm_options=[QUICK_JAVA]) as broker:
+    with EmbeddedBroker(tmp_path / "fresh", broker_jars, jvm_options=QUICK_BROKER) as broker:
         fresh = Cluster(broker.bootstrap_servers)
         topic = fresh.topic("orders")
         fresh.send(Table(topic).create(row(1), 10))

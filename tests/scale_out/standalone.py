@@ -23,7 +23,7 @@ import connectors
 import streaming
 from connectors.java import find_java, java_home
 from connectors.kafka.loopback import free_ports
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_EXECUTORS, QUICK_JAVA
 from tests.support.process_tree import descendants
 
 # By the name of its host, which is the same for both: Spark never gives one host two attempts at a task at a time.
@@ -77,7 +77,7 @@ class StandaloneCluster:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.pyspark.python": str(self.python),
             "spark.executor.memory": EXECUTOR_MEMORY,
-            "spark.executor.extraJavaOptions": QUICK_JAVA,
+            **QUICK_EXECUTORS,
             # The first batch waits for both executors.
             "spark.cores.max": str(len(WORKERS)),
             "spark.scheduler.minRegisteredResourcesRatio": "1",

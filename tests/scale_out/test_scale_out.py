@@ -21,7 +21,7 @@ from tests.emulators.identity_server import IdentityServer
 from tests.scale_out.disturbances import Disturbance, Disturbances, node_of, staged_name, stages
 from tests.scale_out.shop import Outcome, Shop, shop_settings, zone_files
 from tests.scale_out.standalone import OWN_PACKAGES, WORKERS, StandaloneCluster, standalone_cluster
-from tests.support.bridge import QUICK_START
+from tests.support.bridge import QUICK_EXECUTORS, QUICK_START
 from tests.support.cluster import Cluster
 from tests.support.shop import registering, send_workload
 from tests.support.spark_home import AUTHENTICATED, local_cluster_environment
@@ -92,7 +92,7 @@ def test_executors_in_processes_of_their_own_make_the_same_files(shop: Shop, loc
     environment = local_cluster_environment(tmp_path / "spark")
 
     # The chart's, with a secret: only on Kubernetes Spark makes one itself.
-    conf = {**QUICK_START, **AUTHENTICATED, "spark.authenticate.secret": "known to these alone"}
+    conf = {**QUICK_START, **QUICK_EXECUTORS, **AUTHENTICATED, "spark.authenticate.secret": "known to these alone"}
     outcome = shop.carried(tmp_path / "bridge", environment, spark__master="local-cluster[2,1,1024]", spark__conf=conf)
 
     same(outcome, local)

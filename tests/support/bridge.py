@@ -20,14 +20,19 @@ from streaming.driver.query import StopSignal
 from streaming.listener import Listener
 from streaming.service import run_bridge
 from streaming.settings import BridgeSettings, settings_of
-from tests.support.class_archive import USE_ARCHIVE
+from tests.support.class_archive import USE_ARCHIVE, USE_BROKER_ARCHIVE
 from tests.unit.streaming.settings_builder import settings_text
 
 TABLE = "public.orders"
 # A test's Java lives for seconds: compiling the same code a second time, better, costs more than it brings.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1"
 _PUBLISHED_SECONDS = 20
+QUICK_BROKER = (QUICK_JAVA, *USE_BROKER_ARCHIVE)
+"""For the JVM of an embedded broker."""
 QUICK_START = {"spark.driver.extraJavaOptions": f"{QUICK_JAVA} {USE_ARCHIVE}"}
+"""For Spark's driver."""
+QUICK_EXECUTORS = {"spark.executor.extraJavaOptions": QUICK_START["spark.driver.extraJavaOptions"]}
+"""Beside it, for executors that start from the same jars."""
 
 
 class Bridge:

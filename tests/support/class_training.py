@@ -1,4 +1,4 @@
-"""A short life of the job, at whose end its Java keeps the classes that it has read; see ``class_archive``."""
+"""A short life of job and broker, at whose ends Java keeps the classes that each has read; see ``class_archive``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from tests.support.bridge import QUICK_JAVA, Bridge
 from tests.support.cluster import Cluster
 from tests.support.records import Table
 
+_WRITTEN_SECONDS = 120.0
 
-def main(archive: Path, folder: Path) -> None:
-    """Land records of one and of several partitions, and end so that Java writes ``archive``."""
+
+def main(archive: Path, broker_archive: Path, folder: Path) -> None:
+    """Land records of one and of several partitions, and end so that Java writes both archives."""
     jars = resolve_jars(JarSet.SPARK_KAFKA)
-    with EmbeddedBroker(folder / "broker", resolve_jars(JarSet.BROKER), jvm_options=[QUICK_JAVA]) as broker:
+    with EmbeddedBroker(folder / "broker", resolve_jars(JarSet.BROKER), jvm_options=_keeping(broker_archive)) as broker:
         cluster = Cluster(broker.bootstrap_servers)
         orders, customers = Table(cluster.topic("orders", partitions=2)), Table(cluster.topic("customers"), "customers")
         cluster.send(*(orders.at(key % 2).read({"id": key}) for key in range(20)), customers.read({"id": 1}))
@@ -28,11 +30,12 @@ def main(archive: Path, folder: Path) -> None:
             "kafka__topics": [orders.topic, customers.topic],
             "dead_letters__topic": cluster.own_topic("dead-letters"),
             "spark__conf": {
-                "spark.driver.extraJavaOptions": f'{QUICK_JAVA} "-XX:ArchiveClassesAtExit={archive}" -Xlog:disable'
+                "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in _keeping(archive)),
             },
         }
         session = spark_session(Bridge(folder, None, **changes).settings, jars)
         assert Bridge(folder, session, **changes).run()
+        broker.stop(_WRITTEN_SECONDS)
     session.stop()
     gateway = SparkContext._gateway
     assert gateway is not None
@@ -42,6 +45,11 @@ def main(archive: Path, folder: Path) -> None:
     gateway.proc.wait()
 
 
+def _keeping(archive: Path) -> list[str]:
+    """Options of a Java that writes it at its end."""
+    return [QUICK_JAVA, f"-XX:ArchiveClassesAtExit={archive}", "-Xlog:disable"]
+
+
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made:
-        main(Path(sys.argv[1]), Path(made))
+        main(Path(sys.argv[1]), Path(sys.argv[2]), Path(made))
