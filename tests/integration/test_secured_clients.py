@@ -27,6 +27,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 from py4j.java_gateway import JVMView
+from pyspark.sql import SparkSession
 
 from connectors.kafka.config import KafkaConfig, SaslMechanism, Security, SecurityProtocol
 from connectors.kafka.embedded_broker import EmbeddedBroker
@@ -34,11 +35,13 @@ from connectors.kafka.errors import KafkaAccessError
 from connectors.kafka.raw import read_records
 from connectors.kafka.reading.ranges import PartitionRange
 from connectors.kafka.topics import Admin
-from tests.integration.conftest import ReaderMaker
+from tests.integration.conftest import Json, ReaderMaker
 from tests.integration.java_client import java_topics
 from tests.support.acls import add_acls
-from tests.support.bridge import QUICK_JAVA
+from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.cluster import Cluster
 from tests.support.patient_broker import PATIENT
+from tests.support.records import Table
 
 pytestmark = pytest.mark.kafka
 
@@ -154,6 +157,17 @@ def login(broker: EmbeddedBroker, certificates: Certificates, mechanism: SaslMec
     )
 
 
+def settings_section(certificates: Certificates, password: str) -> dict[str, str]:
+    """``kafka.security``, for a client that logs in."""
+    return {
+        "protocol": SecurityProtocol.SASL_SSL.value,
+        "mechanism": SaslMechanism.SCRAM_SHA_512.value,
+        "username": USER,
+        "password": password,
+        "ca_file": certificates.ca,
+    }
+
+
 @pytest.mark.parametrize("mechanism", [SaslMechanism.PLAIN, SaslMechanism.SCRAM_SHA_256, SaslMechanism.SCRAM_SHA_512])
 def test_both_clients_log_in_with_user_and_password_over_tls(
     sasl_broker: EmbeddedBroker, certificates: Certificates, jvm: JVMView, mechanism: SaslMechanism
@@ -180,6 +194,39 @@ def test_a_wrong_password_is_told_apart_from_a_missing_broker(
         "check user, password, certificates and mechanism under kafka.security, and the ACLs of this user on the broker"
     )
     assert Admin(login(sasl_broker, certificates, SaslMechanism.SCRAM_SHA_512, PASSWORD)).topic_names() == []
+
+
+@pytest.mark.spark
+def test_a_bridge_that_is_refused_lands_once_its_password_is_renewed(
+    sasl_broker: EmbeddedBroker, certificates: Certificates, spark: SparkSession, tmp_path: Path, as_json: Json
+) -> None:
+    """As the remedy of KafkaAccessError has it: from the refusal that `check` and a start tell to rows."""
+    cluster = Cluster(sasl_broker.internal_bootstrap_servers)
+    orders = Table(cluster.topic())
+    try:
+        cluster.send(orders.create({"id": 1, "name": "uno"}, 10))
+        made = Bridge(
+            tmp_path,
+            spark,
+            kafka__bootstrap_servers=sasl_broker.bootstrap_servers,
+            kafka__topics=[orders.topic],
+            kafka__security=settings_section(certificates, "wrong"),
+            tables={"on_bad_record": "fail"},
+        )
+        code, checks = as_json("check", made.write_settings())
+        [problem] = [check for check in checks if check["verdict"] == "problem"]
+        with pytest.raises(KafkaAccessError) as raised:
+            made.run()
+        assert (code, problem["subject"], problem["remedy"]) == (1, "kafka", raised.value.remedy)
+        assert raised.value.remedy.startswith("check user, password, certificates and mechanism under kafka.security")
+
+        renewed = settings_section(certificates, PASSWORD)
+        code, _ = as_json("check", made.write_settings(kafka__security=renewed))
+        assert code == 0
+        made.run(kafka__security=renewed)
+        assert made.rows() == [{"id": 1, "name": "uno"}]
+    finally:
+        cluster.delete(orders.topic)
 
 
 def test_a_refused_client_does_not_wait_until_its_time_is_up(
