@@ -76,7 +76,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.landing_zone.storage.paths.InvalidPathError": (_START, "test_path"),
     "connectors.source_database.errors.DatabaseAccessError": (_DATABASE, "test_database_access"),
     "connectors.source_database.errors.DatabaseRequestError": (_DATABASE, "test_database_request"),
-    "connectors.source_database.errors.DatabaseUrlError": (_START, "test_database_url"),
+    "connectors.source_database.errors.DatabaseUrlError": (_DATABASE, "test_database_url"),
     "connectors.source_database.errors.SourceTableError": (_DATABASE, "test_source_table"),
     "connectors.source_database.kafka_connect.ConnectAccessError": (_SERVICE, "TestConnect::test_access"),
     "connectors.source_database.kafka_connect.ConnectorNotFoundError": (_SERVICE, "TestConnect::test_name"),

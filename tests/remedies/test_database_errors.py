@@ -8,9 +8,10 @@ import pytest
 
 from connectors.source_database.catalog import DatabaseTable, columns_of
 from connectors.source_database.database import SourceDatabase
-from connectors.source_database.errors import DatabaseAccessError, SourceTableError
+from connectors.source_database.errors import DatabaseAccessError, DatabaseUrlError, SourceTableError
 from connectors.source_database.location import location_of_url
 from streaming.reconciling.reconcile import UnknownTableError
+from streaming.settings import SettingsError
 from tests.remedies.site import Site
 from tests.rig import Database, Rig
 from tests.rig.reconciling import source_section
@@ -79,6 +80,20 @@ def test_unknown_table(db: Database, compared: Site) -> None:
     refused = compared.shell.type(COMMAND.replace(NAME, "public.order"))
     assert (refused.code, refused.error) == (2, UnknownTableError.__name__)
     assert refused.remedy == f"name one of {NAME}"
+    require_equal(compared)
+
+
+def test_database_url(rig: Rig, db: Database, compared: Site) -> None:
+    """The settings say of it what the client would."""
+    make_orders(db)
+    with pytest.raises(DatabaseUrlError) as raised:
+        location_of_url("oracle:thin:@db")
+    told = "write postgresql://, mysql:// or mariadb://user@host:port/database"
+    assert raised.value.remedy.startswith(told)
+    compared.set(source={"database": {"url": "oracle:thin:@db"}})
+    refused = compared.shell.type(COMMAND)
+    assert (refused.code, refused.error, told in refused.err) == (2, SettingsError.__name__, True)
+    compared.set(source=source_section(rig, db))
     require_equal(compared)
 
 
