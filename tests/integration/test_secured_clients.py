@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import ipaddress
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,11 +20,8 @@ from confluent_kafka.admin import (
     ScramMechanism,
     UserScramCredentialUpsertion,
 )
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.x509.oid import NameOID
 from py4j.java_gateway import JVMView
+from pyspark.sql import SparkSession
 
 from connectors.kafka.config import KafkaConfig, SaslMechanism, Security, SecurityProtocol
 from connectors.kafka.embedded_broker import EmbeddedBroker
@@ -34,86 +29,21 @@ from connectors.kafka.errors import KafkaAccessError
 from connectors.kafka.raw import read_records
 from connectors.kafka.reading.ranges import PartitionRange
 from connectors.kafka.topics import Admin
-from tests.integration.conftest import ReaderMaker
+from tests.integration.conftest import Json, ReaderMaker
 from tests.integration.java_client import java_topics
+from tests.integration.secured_broker import PASSWORD, USER, Certificates, secured, settings_section
 from tests.support.acls import add_acls
-from tests.support.bridge import QUICK_BROKER
+from tests.support.bridge import QUICK_BROKER, Bridge
+from tests.support.cluster import Cluster
 from tests.support.patient_broker import PATIENT
+from tests.support.records import Table
 
 pytestmark = pytest.mark.kafka
-
-USER = "bridge"
-PASSWORD = "ge\"h\\e; im\\n'{}"
-LOGIN = "org.apache.kafka.common.security"
-
-
-class Certificates:
-    """One authority, a certificate of the broker for 127.0.0.1 and one of a client, as PEM files."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._key = rsa.generate_private_key(65537, 2048)
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test authority")])
-        self.ca = self._write("ca.pem", self._sign(self._name, self._key).public_bytes(serialization.Encoding.PEM))
-        self.broker, _, _ = self._issue("broker")
-        self.both, self.certificate, self.key = self._issue("client")
-
-    def _issue(self, name: str) -> tuple[str, str, str]:
-        key = rsa.generate_private_key(65537, 2048)
-        signed = self._sign(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), key)
-        certificate = signed.public_bytes(serialization.Encoding.PEM)
-        private = key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        return (
-            self._write(f"{name}-both.pem", private + certificate),
-            self._write(f"{name}.pem", certificate),
-            self._write(f"{name}.key", private),
-        )
-
-    def _sign(self, subject: x509.Name, key: rsa.RSAPrivateKey) -> x509.Certificate:
-        now = datetime.datetime.now(datetime.UTC)
-        address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-        is_authority = subject == self._name
-        return (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(self._name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=1))
-            .add_extension(x509.SubjectAlternativeName([address]), critical=False)
-            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
-            .sign(self._key, hashes.SHA256())
-        )
-
-    def _write(self, name: str, content: bytes) -> str:
-        path = self.folder / name
-        path.write_bytes(content)
-        return str(path)
 
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     return Certificates(tmp_path_factory.mktemp("certificates"))
-
-
-def secured(certificates: Certificates, protocol: SecurityProtocol, client_certificates: str) -> dict[str, str]:
-    prefix = "listener.name.client."
-    escaped = PASSWORD.replace("\\", "\\\\").replace('"', '\\"').replace("\\", "\\\\")
-    return {
-        "listener.security.protocol.map": f"CLIENT:{protocol},PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT",
-        f"{prefix}sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
-        f"{prefix}plain.sasl.jaas.config": f'{LOGIN}.plain.PlainLoginModule required user_{USER}="{escaped}";',
-        f"{prefix}scram-sha-256.sasl.jaas.config": f"{LOGIN}.scram.ScramLoginModule required;",
-        f"{prefix}scram-sha-512.sasl.jaas.config": f"{LOGIN}.scram.ScramLoginModule required;",
-        f"{prefix}ssl.keystore.type": "PEM",
-        f"{prefix}ssl.keystore.location": certificates.broker,
-        f"{prefix}ssl.truststore.type": "PEM",
-        f"{prefix}ssl.truststore.location": certificates.ca,
-        f"{prefix}ssl.client.auth": client_certificates,
-    }
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +110,39 @@ def test_a_wrong_password_is_told_apart_from_a_missing_broker(
         "check user, password, certificates and mechanism under kafka.security, and the ACLs of this user on the broker"
     )
     assert Admin(login(sasl_broker, certificates, SaslMechanism.SCRAM_SHA_512, PASSWORD)).topic_names() == []
+
+
+@pytest.mark.spark
+def test_a_bridge_that_is_refused_lands_once_its_password_is_renewed(
+    sasl_broker: EmbeddedBroker, certificates: Certificates, spark: SparkSession, tmp_path: Path, as_json: Json
+) -> None:
+    """As the remedy of KafkaAccessError has it: from the refusal that `check` and a start tell to rows."""
+    cluster = Cluster(sasl_broker.internal_bootstrap_servers)
+    orders = Table(cluster.topic())
+    try:
+        cluster.send(orders.create({"id": 1, "name": "uno"}, 10))
+        made = Bridge(
+            tmp_path,
+            spark,
+            kafka__bootstrap_servers=sasl_broker.bootstrap_servers,
+            kafka__topics=[orders.topic],
+            kafka__security=settings_section(certificates, "wrong"),
+            tables={"on_bad_record": "fail"},
+        )
+        code, checks = as_json("check", made.write_settings())
+        [problem] = [check for check in checks if check["verdict"] == "problem"]
+        with pytest.raises(KafkaAccessError) as raised:
+            made.run()
+        assert (code, problem["subject"], problem["remedy"]) == (1, "kafka", raised.value.remedy)
+        assert raised.value.remedy.startswith("check user, password, certificates and mechanism under kafka.security")
+
+        renewed = settings_section(certificates, PASSWORD)
+        code, _ = as_json("check", made.write_settings(kafka__security=renewed))
+        assert code == 0
+        made.run(kafka__security=renewed)
+        assert made.rows() == [{"id": 1, "name": "uno"}]
+    finally:
+        cluster.delete(orders.topic)
 
 
 def test_a_refused_client_does_not_wait_until_its_time_is_up(

@@ -21,7 +21,7 @@ _LEDGER = "tests/remedies/test_ledger_errors.py"
 _SERVICE = "tests/remedies/test_service_errors.py"
 _MACHINE = "tests/remedies/test_machine_errors.py"
 _ADOPT = "tests/remedies/test_adopt.py"
-_DATABASE = "tests/integration/test_source_database.py"
+_DATABASE = "tests/remedies/test_database_errors.py"
 
 TESTS: dict[str, tuple[str, str]] = {
     "connectors.debezium.errors.ColumnDeclarationError": (_START, "test_column_declaration"),
@@ -37,7 +37,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.kafka.errors.JarsError": (_MACHINE, "TestJars::test_no_network"),
     "connectors.kafka.errors.KafkaAccessError": (
         "tests/integration/test_secured_clients.py",
-        "test_a_wrong_password_is_told_apart_from_a_missing_broker",
+        "test_a_bridge_that_is_refused_lands_once_its_password_is_renewed",
     ),
     "connectors.kafka.errors.KafkaRequestError": (_KAFKA, "test_kafka_request"),
     "connectors.kafka.errors.RecordsGoneError": (_LEDGER, "test_records_gone"),
@@ -74,19 +74,10 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.landing_zone.replay.export.ExportError": (_START, "test_export"),
     "connectors.landing_zone.storage.location.InvalidLocationError": (_START, "test_location"),
     "connectors.landing_zone.storage.paths.InvalidPathError": (_START, "test_path"),
-    "connectors.source_database.errors.DatabaseAccessError": (
-        _DATABASE,
-        "test_a_user_that_is_refused_reads_once_it_has_what_the_remedy_asks_for",
-    ),
-    "connectors.source_database.errors.DatabaseRequestError": (
-        "tests/remedies/test_database_errors.py",
-        "test_database_request",
-    ),
-    "connectors.source_database.errors.DatabaseUrlError": (_START, "test_database_url"),
-    "connectors.source_database.errors.SourceTableError": (
-        _DATABASE,
-        "test_a_table_that_is_not_there_is_an_error_with_a_remedy",
-    ),
+    "connectors.source_database.errors.DatabaseAccessError": (_DATABASE, "test_database_access"),
+    "connectors.source_database.errors.DatabaseRequestError": (_DATABASE, "test_database_request"),
+    "connectors.source_database.errors.DatabaseUrlError": (_DATABASE, "test_database_url"),
+    "connectors.source_database.errors.SourceTableError": (_DATABASE, "test_source_table"),
     "connectors.source_database.kafka_connect.ConnectAccessError": (_SERVICE, "TestConnect::test_access"),
     "connectors.source_database.kafka_connect.ConnectorNotFoundError": (_SERVICE, "TestConnect::test_name"),
     "streaming.dead_letters.coordinates.InvalidCoordinatesError": (_START, "test_letter"),
@@ -107,10 +98,7 @@ TESTS: dict[str, tuple[str, str]] = {
         "test_snapshot_refused",
     ),
     "streaming.reconciling.mirror.UnreadableMirrorError": (_ZONE, "test_unreadable_file_and_mirror"),
-    "streaming.reconciling.reconcile.UnknownTableError": (
-        "tests/remedies/test_database_errors.py",
-        "test_unknown_table",
-    ),
+    "streaming.reconciling.reconcile.UnknownTableError": (_DATABASE, "test_unknown_table"),
     "streaming.resolving.decision.DecisionRefusedError": (
         _TAKEN,
         "test_a_refused_decision_is_followed_by_one_that_fits",

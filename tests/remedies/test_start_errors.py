@@ -16,8 +16,6 @@ from connectors.landing_zone.errors import StorageDeniedError
 from connectors.landing_zone.replay import ExportError
 from connectors.landing_zone.storage.location import InvalidLocationError
 from connectors.landing_zone.storage.paths import InvalidPathError, checked
-from connectors.source_database.errors import DatabaseUrlError
-from connectors.source_database.location import location_of_url
 from streaming.dead_letters.coordinates import InvalidCoordinatesError
 from streaming.dead_letters.showing import NoSuchLetterError
 from streaming.demo.encoding import Encoding
@@ -31,6 +29,7 @@ from tests.emulators.dfs_server import TOKEN, Answered, DfsServer
 from tests.emulators.identity_server import IdentityServer
 from tests.remedies.adopted_zones import body, foreign
 from tests.remedies.broken_zones import LAST, require_health
+from tests.remedies.shell import Shell
 from tests.remedies.site import Site
 from tests.support.bridge import Bridge
 from tests.support.cluster import Cluster
@@ -214,13 +213,6 @@ def test_export(world: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
 
-def test_database_url() -> None:
-    with pytest.raises(DatabaseUrlError) as raised:
-        location_of_url("oracle:thin:@db")
-    assert remedy_of(raised).startswith("write postgresql://, mysql:// or mariadb://user@host:port/database")
-    assert location_of_url("postgresql://user@host:5432/shop")
-
-
 @pytest.mark.kafka
 def test_letter(world: Site) -> None:
     """First its coordinates are written wrongly, then they are those of no letter."""
@@ -237,11 +229,14 @@ def test_letter(world: Site) -> None:
     assert world.shell.type(f"{show} {named}").code == 0
 
 
-def test_demo_folder(tmp_path: Path) -> None:
+def test_demo_folder(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "thesis.odt").touch()
-    with pytest.raises(DemoFolderError) as raised, demo_folder(tmp_path):
-        pass
-    assert remedy_of(raised).startswith("name a new or an empty folder")
+    demo = "cdc-bridge demo --rows 10 --changes 20 --keep FOLDER"
+    refused = shell.type_apart(demo, FOLDER=tmp_path)
+    assert (refused.code, refused.error) == (1, DemoFolderError.__name__)
+    assert refused.remedy.startswith("name a new or an empty folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.odt"]
+    # A whole demo takes minutes: tests of the demo run it.
     with demo_folder(tmp_path / "new") as folder:
         assert folder.is_dir()
 
