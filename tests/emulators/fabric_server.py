@@ -80,7 +80,7 @@ class FabricServer:
         requests: all that came in, in order; told: the ``Authorization`` header of each.
         database: what the database's status is; tables: the pages of its tables, the first one without a token, each
             other one by the token that the one before it names.
-        allowed: the last parts of the paths that the identity may ask for, all others are answered 403; None for every one.
+        allowed: questions, the last parts of paths, that the identity may ask; others are answered 403. None for all.
         instead: answers for the next requests, in turn, whatever they ask.
         certificate: to be trusted by clients, PEM.
     """

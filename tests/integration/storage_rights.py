@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from connectors.landing_zone.staging import staged_path
 from connectors.landing_zone.storage.location import StorageLocation
 from tests.emulators.access import Access, Permission, Right
 from tests.emulators.dfs_server import DfsServer
@@ -137,7 +138,7 @@ class RightsWorld:
 
     def left_by_a_dead_driver(self) -> None:
         """A file that was staged and never committed."""
-        path = f"{in_tree(self.zone)}/_scratchPad/1/public.schema__orders-9-x.parquet"
+        path = f"{in_tree(self.zone)}/{staged_path(1, 'public.schema/orders', 9, 'x', 'parquet')}"
         self.server.tree.put(path, b"", if_absent=True)
 
     def _places(self) -> dict[str, Any]:
