@@ -126,6 +126,7 @@ class DfsServer:
         self.page_size = 5000
         self.sparse_pages = False
         self.onelake.refused_parameters = frozenset()
+        self.onelake.access = None
 
     def __enter__(self) -> DfsServer:
         for host in self._hosts.values():

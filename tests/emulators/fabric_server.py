@@ -80,6 +80,7 @@ class FabricServer:
         requests: all that came in, in order; told: the ``Authorization`` header of each.
         database: what the database's status is; tables: the pages of its tables, the first one without a token, each
             other one by the token that the one before it names.
+        allowed: questions, the last parts of paths, that the identity may ask; others are answered 403. None for all.
         instead: answers for the next requests, in turn, whatever they ask.
         certificate: to be trusted by clients, PEM.
     """
@@ -90,6 +91,7 @@ class FabricServer:
         self._token = token
         self.database = golden("getMirroringStatus.running.json")
         self.tables = [golden("getTablesMirroringStatus.page1.json"), golden("getTablesMirroringStatus.page2.json")]
+        self.allowed: frozenset[str] | None = None
         self.instead: list[Answer] = []
         self._folder = tempfile.TemporaryDirectory()
         self.certificate, key = write_self_signed(Path(self._folder.name))
@@ -125,6 +127,8 @@ class FabricServer:
             return self.instead.pop(0)
         if authorization != f"Bearer {self._token}":
             return Answer(b"", 401)
+        if self.allowed is not None and asked.path.rpartition("/")[2] not in self.allowed:
+            return golden("error.403.json", 403)
         match asked.method, asked.path:
             case "POST", path if path == DATABASE:
                 return self.database

@@ -12,6 +12,7 @@ import re
 import uuid
 from collections.abc import Mapping
 
+from tests.emulators.access import Access
 from tests.emulators.dfs_requests import Operation, Request
 from tests.emulators.file_tree import FileTree, Refusal
 
@@ -58,10 +59,12 @@ class OneLake:
     Attributes:
         refused_parameters: query parameters that it does not allow although ADLS does. Whether the rename's ``mode``
             is one of them is not documented.
+        access: what the identity may do; None for everything.
     """
 
     def __init__(self, tree: FileTree, workspace: str = WORKSPACE) -> None:
         self.refused_parameters: frozenset[str] = frozenset()
+        self.access: Access | None = None
         self._tree = tree
         self._workspace = workspace
 
@@ -90,6 +93,8 @@ class OneLake:
             self._require_item(path)
             if request.operation in _WRITES and path.count("/") <= _FIXED_DEPTH:
                 raise Refusal(400, "OperationNotAllowedOnThePath")
+        if self.access is not None:
+            self.access.require(request)
 
     def _require_item(self, path: str) -> None:
         workspace, *below = path.split("/")

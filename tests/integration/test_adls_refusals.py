@@ -25,11 +25,14 @@ from tests.unit.landing_zone.storages import Timeline, emulated_storage, local_f
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "sleeps"),
-    [(401, "InvalidAuthenticationInfo", [0.25, 0.5, 1.0]), (403, "AuthorizationPermissionMismatch", [])],
+    ("status", "code", "right", "sleeps"),
+    [
+        (401, "InvalidAuthenticationInfo", "", [0.25, 0.5, 1.0]),
+        (403, "AuthorizationPermissionMismatch", "right=write, ", []),
+    ],
 )
 def test_a_denied_request_is_repeated_only_with_new_tokens(
-    server: DfsServer, storage: AdlsStorage, timeline: Timeline, status: int, code: str, sleeps: list[float]
+    server: DfsServer, storage: AdlsStorage, timeline: Timeline, status: int, code: str, right: str, sleeps: list[float]
 ) -> None:
     server.fault = FaultsInTurn(Operation.PUT_BLOB, *[Answered(status, code)] * 5)
     with pytest.raises(StorageDeniedError) as raised:
@@ -38,7 +41,7 @@ def test_a_denied_request_is_repeated_only_with_new_tokens(
     assert timeline.sleeps == sleeps
     assert str(raised.value).startswith("The storage denies access: ")
     assert str(raised.value).endswith(
-        f" [request=put if absent, file=ledger/1.json, status={status}, code={code}]. Remedy: give the bridge's"
+        f" [request=put if absent, file=ledger/1.json, {right}status={status}, code={code}]. Remedy: give the bridge's"
         " identity 'Read and write' on the mirrored database (or Contributor on its workspace), allow access from apps"
         " outside Fabric in the tenant settings, and use a token for https://storage.azure.com"
     )

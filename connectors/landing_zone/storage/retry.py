@@ -20,6 +20,13 @@ _NO_FILESYSTEM = frozenset({"ContainerNotFound", "FilesystemNotFound"})
 _UNAVAILABLE = frozenset({408, 429, 500, 502, 503, 504})
 _UNKNOWN_PARAMETER = "UnsupportedQueryParameter"
 _OTHER_MODE = "if it is a rename, set rename_mode: rest, which sends none; otherwise set an older api_version"
+_RIGHTS = {
+    **dict.fromkeys(("stat", "list", "read"), "read"),
+    **dict.fromkeys(("put", "put if absent", "upload", "create", "append", "flush"), "write"),
+    "rename": "move",
+    **dict.fromkeys(("delete", "delete folder"), "delete"),
+}
+"""What an identity has to have on a file for each request; docs/how-to/least-privilege.md lists where."""
 _TOKENS = 4  # so many are tried: the clients drop one that was answered 401
 
 
@@ -199,6 +206,7 @@ def _denied(failure: AttemptError, request: str, path: str) -> StorageDeniedErro
         " allow access from apps outside Fabric in the tenant settings, and use a token for https://storage.azure.com",
         request=request,
         file=path,
+        right=_RIGHTS.get(request) if failure.verdict is Verdict.DENIED else None,
         status=failure.status,
         code=failure.code,
     )
