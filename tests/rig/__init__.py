@@ -36,6 +36,7 @@ from tests.rig.postgres import PostgresDatabase, PostgresServer
 from tests.rig.registry import RegistryServer
 from tests.rig.server import RigError, until
 from tests.rig.worker import ConnectWorker
+from tests.support.class_archive import keep_connect_classes
 
 __all__ = [
     "SIGNAL_TABLE",
@@ -87,6 +88,7 @@ class RigServers:
 
     @cached_property
     def worker(self) -> ConnectWorker:
+        keep_connect_classes()
         worker = ConnectWorker(self._folder / "connect", self._bootstrap_servers)
         self._closing.callback(worker.stop)
         worker.start()

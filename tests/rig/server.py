@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 _POLL_SECONDS = 0.03
+STOP_SECONDS = 20.0
 _TAIL_LINES = 40
 # Reads until the pipe ends, which is when the starting process is gone; then ends the server, first politely.
 _WATCH = 'while read -r _; do :; done; kill -TERM "$0" 2>/dev/null && sleep 10 && kill -KILL "$0" 2>/dev/null'
@@ -106,7 +107,7 @@ class Server:
             self.kill()
             raise RigError(f"{problem}. The end of its log:\n{self.tail()}") from problem
 
-    def stop(self, timeout: float = 20.0) -> None:
+    def stop(self, timeout: float = STOP_SECONDS) -> None:
         """End it in an orderly way, or by force after ``timeout`` seconds. Harmless when it does not run."""
         self._end(self._stop_signal, timeout)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from connectors.kafka.jars import JarSet, resolve_jars
 from connectors.kafka.loopback import ADDRESS, free_ports
 from tests.rig.converter import AVRO_CONVERTER
 from tests.rig.registry import unpacked
-from tests.rig.server import RigError, Server, until
+from tests.rig.server import STOP_SECONDS, RigError, Server, until
+from tests.support.class_archive import USE_CONNECT_ARCHIVE
 
 FLUSH_MS = 200
 _JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xms64m", "-Xmx768m")
@@ -44,11 +46,21 @@ _WORKER = {
 class ConnectWorker:
     """One worker for all tests.
 
+    Args:
+        classes: options of its Java, by which it takes classes from an archive or makes one.
+
     Attributes:
         url: of its REST API; the same after a restart.
     """
 
-    def __init__(self, folder: Path, bootstrap_servers: str, *, log_level: str = "warn") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        bootstrap_servers: str,
+        *,
+        log_level: str = "warn",
+        classes: Sequence[str] = USE_CONNECT_ARCHIVE,
+    ) -> None:
         self.bootstrap_servers = bootstrap_servers
         self._folder = folder
         self._plugins = folder / "plugins"
@@ -71,7 +83,7 @@ class ConnectWorker:
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
         self._server = Server(
             "Kafka Connect",
-            [str(find_java()), *_JVM, f"{_LOG}={log_level}", "-cp", class_path, main, str(self._settings)],
+            [str(find_java()), *_JVM, *classes, f"{_LOG}={log_level}", "-cp", class_path, main, str(self._settings)],
             log=folder / "connect.log",
             ready=self._answers,
         )
@@ -102,9 +114,9 @@ class ConnectWorker:
         self._settings.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         self._server.start({"TZ": time_zone})
 
-    def stop(self) -> None:
-        """End it in an orderly way."""
-        self._server.stop()
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """End it in an orderly way, or by force after so many seconds."""
+        self._server.stop(seconds)
 
     def kill(self) -> None:
         """End it as a crash would: what it has sent since its last commit of offsets it sends again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -12,6 +13,7 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.jars import JarSet, resolve_jars
 from streaming.driver.session import spark_session
 from tests.support.bridge import QUICK_JAVA, Bridge
+from tests.support.class_archive import keeping
 from tests.support.cluster import Cluster
 from tests.support.records import Table
 
@@ -21,7 +23,8 @@ _WRITTEN_SECONDS = 120.0
 def main(archive: Path, broker_archive: Path, folder: Path) -> None:
     """Land records of one and of several partitions, and end so that Java writes both archives."""
     jars = resolve_jars(JarSet.SPARK_KAFKA)
-    with EmbeddedBroker(folder / "broker", resolve_jars(JarSet.BROKER), jvm_options=_keeping(broker_archive)) as broker:
+    options = [QUICK_JAVA, *keeping(broker_archive)]
+    with EmbeddedBroker(folder / "broker", resolve_jars(JarSet.BROKER), jvm_options=options) as broker:
         cluster = Cluster(broker.bootstrap_servers)
         orders, customers = Table(cluster.topic("orders", partitions=2)), Table(cluster.topic("customers"), "customers")
         cluster.send(*(orders.at(key % 2).read({"id": key}) for key in range(20)), customers.read({"id": 1}))
@@ -30,7 +33,7 @@ def main(archive: Path, broker_archive: Path, folder: Path) -> None:
             "kafka__topics": [orders.topic, customers.topic],
             "dead_letters__topic": cluster.own_topic("dead-letters"),
             "spark__conf": {
-                "spark.driver.extraJavaOptions": " ".join(f'"{option}"' for option in _keeping(archive)),
+                "spark.driver.extraJavaOptions": shlex.join([QUICK_JAVA, *keeping(archive)]),
             },
         }
         session = spark_session(Bridge(folder, None, **changes).settings, jars)
@@ -43,11 +46,6 @@ def main(archive: Path, broker_archive: Path, folder: Path) -> None:
     # Java ends, and writes the archive, when nobody holds its standard input.
     gateway.proc.stdin.close()
     gateway.proc.wait()
-
-
-def _keeping(archive: Path) -> list[str]:
-    """Options of a Java that writes it at its end."""
-    return [QUICK_JAVA, f"-XX:ArchiveClassesAtExit={archive}", "-Xlog:disable"]
 
 
 if __name__ == "__main__":
