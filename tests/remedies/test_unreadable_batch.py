@@ -13,7 +13,7 @@ from connectors.kafka.errors import UnreadableBatchError
 from connectors.landing_zone.ledger.state import TableStatus
 from streaming.task.results import TaskFailedError
 from tests.remedies.shell import Shell
-from tests.support.bridge import QUICK_JAVA, TABLE, Bridge
+from tests.support.bridge import QUICK_BROKER, TABLE, Bridge
 from tests.support.cluster import Cluster
 from tests.support.played_debezium import PlayedDebezium
 from tests.support.record_batches import damage, with_another_bit
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 @pytest.fixture(scope="module")
 def broker(broker_jars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
     """One whose files may be damaged."""
-    with EmbeddedBroker(tmp_path_factory.mktemp("damaged"), broker_jars, jvm_options=[QUICK_JAVA]) as started:
+    with EmbeddedBroker(tmp_path_factory.mktemp("damaged"), broker_jars, jvm_options=QUICK_BROKER) as started:
         yield started
 
 
