@@ -236,7 +236,7 @@ UNTYPED = {
     "KafkaAccessError",
     "OffsetGapError",
     "TopicRecreatedError",
-    # No command takes a path within a storage: settings and tables' names are checked before.
+    # Of a path that is made of names: no command is known here that hands one on unchecked.
     "InvalidPathError",
 }
 """Errors whose test types no command; none of their own remedies names one."""
