@@ -1,4 +1,4 @@
-"""The bridge runs with exactly the rights on storage and Fabric that the page lists, and names what lacks."""
+"""The bridge runs with exactly the storage and Fabric rights of docs/how-to/least-privilege.md, and names what lacks."""
 
 from __future__ import annotations
 
