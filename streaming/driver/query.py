@@ -171,7 +171,9 @@ def _run_once(spark: SparkSession, job: Job, stop: StopSignal, landed: _Landed) 
         .option("startingOffsets", starting_offsets(opened.ledger.state, present))
         .load()
     )
-    writer = frame.writeStream.foreachBatch(batches.run).option("checkpointLocation", job.checkpoint.folder.as_uri())
+    # Spark takes what stands here as it is, so a URI whose characters are escaped would be another folder.
+    checkpoint = f"file://{job.checkpoint.folder}"
+    writer = frame.writeStream.foreachBatch(batches.run).option("checkpointLocation", checkpoint)
     trigger = (
         writer.trigger(availableNow=True)
         if job.interval is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +77,22 @@ def test_a_lost_checkpoint_is_made_anew_from_the_ledger(cluster: Cluster, bridge
     assert report.offsets == 1
     assert made.rows() == rows(1, 2, 3)
     assert made.replayed().rows_per_marker == {"4": 3}
+
+
+def test_folders_may_be_called_anything(cluster: Cluster, bridge: MakeBridge, tmp_path: Path) -> None:
+    """Spaces, percent signs and whatever else a URI has to escape."""
+    folder = tmp_path / "daten +1 %41%20{x} ü#?"
+    made = bridge(landing_zone__url=(folder / "zone").as_uri(), state__checkpoint=str(folder / "spark"))
+    made.zone = folder / "zone"
+    table = Table(cluster.topic())
+    send(cluster, table, 0)
+    made.run()
+    send(cluster, table, 1)
+    made.run()
+    assert made.rows() == rows(0, 1)
+    assert sorted(each.name for each in folder.iterdir()) == ["spark", "zone", "zone-state"]
+    assert sorted(each.name for each in (folder / "spark" / "commits").glob("[0-9]")) == ["0", "1"]
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith("daten")] == [folder.name]
 
 
 def test_a_restored_older_checkpoint_makes_nothing_land_twice(cluster: Cluster, bridge: MakeBridge) -> None:
