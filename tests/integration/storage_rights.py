@@ -5,14 +5,22 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+from pyspark.sql import SparkSession
+
+from connectors.errors import BridgeError
 from connectors.landing_zone.staging import staged_path
 from connectors.landing_zone.storage.location import StorageLocation
+from streaming.driver.query import StopSignal
+from streaming.listener import Listener
+from streaming.service import run_bridge
+from streaming.settings import settings_of
 from tests.emulators.access import Access, Permission, Right
 from tests.emulators.dfs_server import DfsServer
 from tests.emulators.fabric_server import ITEM, WORKSPACE, FabricServer
@@ -125,7 +133,7 @@ class RightsWorld:
     def does(self, name: str, *others: str, **changes: Any) -> tuple[int, str]:
         """A command's exit code and all that it says, in long lines."""
         config = self.folder / "bridge.yaml"
-        config.write_text(settings_text(**{**self.shared, **self._places(), **changes}))
+        config.write_text(self._settings(changes))
         done = subprocess.run(
             command(name, str(config), *others),
             env={**os.environ, **self.identity.environment, "COLUMNS": "4000"},
@@ -136,10 +144,34 @@ class RightsWorld:
         )
         return done.returncode, done.stdout + done.stderr
 
+    def drains(self, spark: SparkSession, **changes: Any) -> tuple[int, str]:
+        """As ``does("run", "--once")``, in this process and on a Spark that runs already: the code, and the errors."""
+        errors: list[Exception] = []
+        listener = Listener(
+            on_start=lambda waiting: None,
+            on_batch=lambda report: None,
+            on_failure=lambda error, pause: errors.append(error),
+            on_serve=lambda url: None,
+            on_error=errors.append,
+        )
+        with pytest.MonkeyPatch.context() as environment:
+            for name, value in self.identity.environment.items():
+                environment.setenv(name, value)
+                environment.setitem(spark.sparkContext.environment, name, value)
+            settings = settings_of(self._settings(changes), "bridge.yaml")
+            try:
+                run_bridge(settings, listener, StopSignal(), once=True, spark=spark)
+            except BridgeError as error:
+                return 1, "\n".join(str(each) for each in (*errors, error))
+        return 0, "\n".join(map(str, errors))
+
     def left_by_a_dead_driver(self) -> None:
         """A file that was staged and never committed."""
         path = f"{in_tree(self.zone)}/{staged_path(1, 'public.schema/orders', 9, 'x', 'parquet')}"
         self.server.tree.put(path, b"", if_absent=True)
+
+    def _settings(self, changes: Mapping[str, Any]) -> str:
+        return settings_text(**{**self.shared, **self._places(), **changes})
 
     def _places(self) -> dict[str, Any]:
         return {

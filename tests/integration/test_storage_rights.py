@@ -1,4 +1,4 @@
-"""The bridge runs with exactly the storage and Fabric rights of docs/how-to/least-privilege.md, and names what lacks."""
+"""The bridge runs with exactly the rights on storage and Fabric that the page lists, and names what lacks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from connectors.landing_zone.errors import StorageDeniedError
 from connectors.landing_zone.ledger.log import Ledger
@@ -119,7 +120,7 @@ def test_each_of_these_rights_is_used(carried: Carried) -> None:
     assert [str(row) for row in ROWS if row not in carried.used] == []
 
 
-def refused_without(row: Row, new_world: Worlds, done: RightsWorld) -> tuple[int, str]:
+def refused_without(row: Row, new_world: Worlds, done: RightsWorld, spark: SparkSession) -> tuple[int, str]:
     """What is said where it is missed first, and the exit code."""
     rows = [other for other in ROWS if other != row]
     match row.storage, row.right, row.which:
@@ -134,7 +135,7 @@ def refused_without(row: Row, new_world: Worlds, done: RightsWorld) -> tuple[int
         case "zone", "delete", "`_scratchPad`":
             done.left_by_a_dead_driver()
             with done.granted(rows):
-                return done.does("run", "--once")
+                return done.drains(spark)
         case "state", "write", "`requests`, `answers`":
             with done.granted(rows):
                 return done.does("resync", TABLE, "--no-wait")
@@ -142,15 +143,17 @@ def refused_without(row: Row, new_world: Worlds, done: RightsWorld) -> tuple[int
             with done.granted(ROWS):
                 assert done.does("resync", TABLE, "--no-wait")[0] == 0
             with done.granted(rows):
-                return done.does("run", "--once")
+                return done.drains(spark)
         case _:
             world = new_world()
             with world.granted(rows):
-                return world.does("run", "--once", **REBUILDS)
+                return world.drains(spark, **REBUILDS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_without_one_of_them_the_error_names_it(row: Row, new_world: Worlds, carried: Carried) -> None:
-    code, said = refused_without(row, new_world, carried.world)
+def test_without_one_of_them_the_error_names_it(
+    row: Row, new_world: Worlds, carried: Carried, spark: SparkSession
+) -> None:
+    code, said = refused_without(row, new_world, carried.world, spark)
     assert row.is_of(said), said[-3_000:]
     assert code == (0 if row.storage == FABRIC else 1)

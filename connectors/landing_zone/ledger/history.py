@@ -68,19 +68,20 @@ def state_at(state: Storage, number: int) -> LedgerState:
     kept = version_numbers(state)
     if not kept or not kept[0] <= number <= kept[-1]:
         raise _not_kept(state, number, kept)
-    return rebuild(state, kept[0], number)
+    return rebuild(state, kept[0], number, newest=number == kept[-1])
 
 
-def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
+def rebuild(state: Storage, oldest: int, number: int, *, newest: bool = True) -> LedgerState:
     """The state after version ``number``, from the last snapshot at or below it and the versions after that.
 
     Args:
         state: where the ledger is.
         oldest: number of the oldest version kept.
         number: of a version that is kept.
+        newest: whether it may be the last one.
 
     Raises:
-        LedgerCorruptError: a version cannot be read, or none of them holds a snapshot.
+        LedgerCorruptError: a version cannot be read or is of another ledger, or none of them holds a snapshot.
     """
     later: list[Version] = []
     end = number
@@ -92,7 +93,8 @@ def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
             if isinstance(found, LedgerCorruptError):
                 raise found
             if found.snapshot is not None:
-                _require_own(state, found, oldest)
+                if newest and not later:
+                    _require_own(state, found, oldest)
                 after = found.snapshot
                 for change in reversed(later):
                     if not follows(after, change):
@@ -110,9 +112,10 @@ def rebuild(state: Storage, oldest: int, number: int) -> LedgerState:
 
 
 def _require_own(state: Storage, snapshot: Version, oldest: int) -> None:
-    """A commit's whole state counts only if the version before it is its driver's, too.
+    """Of the last version, a commit's whole state counts only if the version before it is its driver's, too.
 
-    The oldest version says nothing: a driver that died long ago may have written it anew where it was pruned.
+    One that others follow is not asked for that: a ledger's own drivers have gone on from it, and where those before it
+    were pruned, some that died long ago may have written theirs anew. Nor does the oldest version say anything.
     """
     if snapshot.kind is VersionKind.CLAIM or snapshot.version - 1 <= oldest:
         return

@@ -8,11 +8,20 @@ import pytest
 
 from connectors.landing_zone.errors import FencedError, LedgerCorruptError, StorageError
 from connectors.landing_zone.ledger.follow import Follower
-from connectors.landing_zone.ledger.history import prune, versions
+from connectors.landing_zone.ledger.history import prune, state_at, versions
 from connectors.landing_zone.ledger.remains import newest_copy
 from connectors.landing_zone.ledger.version_file import path_of, read_kept_version, version_numbers
 from connectors.landing_zone.removal import remove_folder
-from tests.unit.landing_zone.ledger_builders import NOON_MS, ORDERS, ORDERS_FOLDER, WEEK_MS, claimed, fill, opened
+from tests.unit.landing_zone.ledger_builders import (
+    NOON_MS,
+    ORDERS,
+    ORDERS_FOLDER,
+    WEEK_MS,
+    claimed,
+    fill,
+    offsets_only,
+    opened,
+)
 from tests.unit.landing_zone.memory_storage import Disk, MemoryStorage, Request
 
 LONG_AFTER = NOON_MS + WEEK_MS
@@ -94,6 +103,22 @@ def test_a_version_that_a_late_request_wrote_keeps_nobody_from_the_newest_state_
 
     assert found is not None
     assert found.version == 202
+
+
+def test_versions_that_late_requests_wrote_right_below_those_that_are_kept_are_nobodys() -> None:
+    state = MemoryStorage()
+    fill(claimed(state, "run-1"), 199)
+    late = {path_of(number): state.files.pop(path_of(number)) for number in (198, 199)}
+    ledger = claimed(state, "run-2")
+    for offset in range(197, 1_250):
+        ledger.commit(offsets_only(offset, offset + 1))
+    known = opened(state).state
+    prune(state, now_ms=LONG_AFTER)
+    assert version_numbers(state)[0] == 200
+    state.files.update(late)
+
+    assert opened(state).state == known
+    assert [state_at(state, number).version for number in (200, 201, 1_250)] == [200, 201, 1_250]
 
 
 def test_a_version_that_vanishes_otherwise_is_damage() -> None:
