@@ -24,6 +24,9 @@ from streaming.settings.secrets import SECRET
 
 _DRIVER_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 _EXECUTOR_JAVA_OPTIONS = "spark.executor.extraJavaOptions"
+# Java plans and hands tasks out; the work is the Python workers'. What its second compiler would gain there it never
+# pays back: a micro-batch of 200 tables took 40 % less of Java's time without it.
+_ONE_COMPILER = "-XX:TieredStopAtLevel=1"
 _PYTHON = "spark.pyspark.python"
 # All of its processes are on this machine.
 _LOCAL = re.compile(r"local(-cluster)?(\[.*\])?")
@@ -83,7 +86,7 @@ def spark_properties(settings: BridgeSettings, jars: Sequence[Path]) -> dict[str
         "spark.driver.memory": f"{spark.driver_memory >> 20}m",
         "spark.ui.enabled": str(spark.ui).lower(),
         _DRIVER_JAVA_OPTIONS: _driver_java_options(settings),
-        _EXECUTOR_JAVA_OPTIONS: f"-Xss16m {_log_options(settings)}",
+        _EXECUTOR_JAVA_OPTIONS: f"-Xss16m {_ONE_COMPILER} {_log_options(settings)}",
         **_FIXED,
         **_by_version(pyspark.__version__),
     }
@@ -112,7 +115,7 @@ def visible(properties: dict[str, str], settings: BridgeSettings) -> dict[str, s
 def _driver_java_options(settings: BridgeSettings) -> str:
     configuration = (Path(__file__).parent / "log4j2.xml").as_uri()
     # 16 MB stacks: plans of wide schemas recurse deeply, and so does stopping a query inside a batch.
-    return f"-Xss16m -Dlog4j2.configurationFile={configuration} {_log_options(settings)}"
+    return f"-Xss16m {_ONE_COMPILER} -Dlog4j2.configurationFile={configuration} {_log_options(settings)}"
 
 
 def _log_options(settings: BridgeSettings) -> str:

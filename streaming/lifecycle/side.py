@@ -25,7 +25,7 @@ from streaming.lifecycle.outside import Ranges
 from streaming.plan import BatchPlan, JobOptions
 from streaming.task.decode import decode_and_land
 from streaming.task.merge import merge_and_land
-from streaming.task.results import RESULT_SCHEMA, Results, read_results
+from streaming.task.results import RESULT_SCHEMA, Results, read_results, together
 from streaming.task.worker import Worker
 
 _COUNTED_BY_THE_STREAM = ("records", "position_resets", "skipped.", "dead_letters.")
@@ -111,11 +111,11 @@ def land_records(plan: BatchPlan, records: Iterable[RawRecords], worker: Worker)
     """
     rows = list(decode_and_land(records, plan, worker))
     if any(topic.merges for topic in plan.topics.values()):
-        sorted_rows = pa.Table.from_batches(rows, RESULT_SCHEMA).sort_by(
+        sorted_rows = pa.Table.from_batches(together(rows), RESULT_SCHEMA).sort_by(
             [("table", "ascending"), ("sort_key", "ascending")]
         )
         rows = list(merge_and_land(sorted_rows.to_batches(), plan, worker))
-    return read_results((row["kind"], row["payload"]) for batch in rows for row in batch.to_pylist())
+    return read_results((row.kind, row.payload) for row in rows)
 
 
 def _counters(draft: Draft, left_out: int) -> dict[str, int]:

@@ -32,7 +32,7 @@ from streaming.sources import Source, in_order, source_of
 from streaming.task.bad_records import TOO_MANY_TABLES, settling
 from streaming.task.blobs import Blob, pack, sort_key
 from streaming.task.guarded import GuardedLander
-from streaming.task.results import blob_row, failure_row, partition_row, table_row, together
+from streaming.task.results import ResultRow, blob_row, failure_row, partition_row, table_row, together
 from streaming.task.run_files import RunWriter, run_writer
 from streaming.task.table_room import TableRoom
 from streaming.task.tables import TableDirectory
@@ -58,14 +58,14 @@ class ReadAndLand:
                 yield from together(decode_and_land(worker.read(self.shares[number]), self.plan, worker))
 
 
-def decode_and_land(records: Iterable[RawRecords], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:
+def decode_and_land(records: Iterable[RawRecords], plan: BatchPlan, worker: Worker) -> Iterator[ResultRow]:
     """Decode and land the records of whole topic partitions, one partition after the other.
 
     Args:
         records: of the plan's ranges and nothing else; of each partition together and in offset order.
 
     Yields:
-        rows of :data:`streaming.task.results.RESULT_SCHEMA`; after an error, one failure row and nothing else.
+        what came of them; after an error, one failure row and nothing else.
     """
     with Uploads(worker.zone, plan.job.upload_threads) as uploads, run_writer(plan) as runs:
         yield from _decode_and_land(records, _Task(plan, worker, TableDirectory(plan), uploads, runs, Steps()))
@@ -83,7 +83,7 @@ class _Task:
     steps: Steps
 
 
-def _decode_and_land(fetched: Iterable[RawRecords], task: _Task) -> Iterator[pa.RecordBatch]:
+def _decode_and_land(fetched: Iterable[RawRecords], task: _Task) -> Iterator[ResultRow]:
     partition: _Partition | None = None
     try:
         for records in task.steps.measured_each(Step.READ, fetched):
@@ -153,7 +153,7 @@ class _Partition:
     def continues(self, records: RawRecords) -> bool:
         return (records.topic, records.partition) == (self._topic, self._partition)
 
-    def add(self, records: RawRecords) -> Iterator[pa.RecordBatch]:
+    def add(self, records: RawRecords) -> Iterator[ResultRow]:
         """Decode the next records of this partition; yields runs if its tables are merged elsewhere."""
         with self._steps.measured(Step.DECODE):
             decoded = self._worker.decoder.decode(records, continued=self._counts.records > 0)
@@ -175,7 +175,7 @@ class _Partition:
         for merged, of_table in by_table.items():
             yield from self._place(merged, of_table)
 
-    def land(self) -> Iterator[pa.RecordBatch]:
+    def land(self) -> Iterator[ResultRow]:
         """Close the landers: a row for each table. Their files may still be on their way."""
         for merged, lander in self._landers.items():
             lander.set_carry(self._topic, self._partition, self._carries[merged])
@@ -183,7 +183,7 @@ class _Partition:
             self._settle(lander.left_out)
             yield table_row(result)
 
-    def report(self) -> pa.RecordBatch:
+    def report(self) -> ResultRow:
         """What the records came to."""
         skipped = {reason.value: count for reason, count in self._counts.skipped.items()}
         if self._counts.superseded:
@@ -210,7 +210,7 @@ class _Partition:
         for lander in self._landers.values():
             lander.abandon()
 
-    def _place(self, merged: str, chunks: list[ChangeChunk]) -> Iterator[pa.RecordBatch]:
+    def _place(self, merged: str, chunks: list[ChangeChunk]) -> Iterator[ResultRow]:
         """Land the events of one landing-zone table, or send them on their way to the merge."""
         _, state = self._directory.find(chunks[0].table)
         if not self._plan.lands(state):
@@ -232,7 +232,7 @@ class _Partition:
             rows = rows.take(kept)
         return with_identity(rows, self._plan.job.options_for(chunk.table)) if state.sources else rows
 
-    def _place_part(self, merged: str, rows: OrderedRows) -> Iterator[pa.RecordBatch]:
+    def _place_part(self, merged: str, rows: OrderedRows) -> Iterator[ResultRow]:
         table, state = self._directory.find(rows.table)
         known = state.partitions.get(self._topic, {}).get(self._partition)
         carry = self._carries.get(merged) or partition_carry(known)

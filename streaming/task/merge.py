@@ -20,7 +20,7 @@ from streaming.task.bad_records import settling
 from streaming.task.blobs import Blob, unpack
 from streaming.task.guarded import GuardedLander
 from streaming.task.merging import merge_runs
-from streaming.task.results import failure_row, table_row, together
+from streaming.task.results import ResultRow, failure_row, table_row, together
 from streaming.task.run_files import RunReader
 from streaming.task.tables import TableDirectory
 from streaming.task.uploads import Uploads
@@ -37,13 +37,13 @@ class MergeAndLand:
         return together(merge_and_land(batches, self.plan, worker_for(self.plan.job)))
 
 
-def merge_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: Worker) -> Iterator[pa.RecordBatch]:
+def merge_and_land(batches: Iterable[pa.RecordBatch], plan: BatchPlan, worker: Worker) -> Iterator[ResultRow]:
     """Land every table whose runs are in ``batches`` (rows of :data:`streaming.task.results.RESULT_SCHEMA`, sorted)."""
     with Uploads(worker.zone, plan.job.upload_threads) as uploads:
         yield from _merge_and_land(_Rows(batches), plan, worker, uploads)
 
 
-def _merge_and_land(rows: _Rows, plan: BatchPlan, worker: Worker, uploads: Uploads) -> Iterator[pa.RecordBatch]:
+def _merge_and_land(rows: _Rows, plan: BatchPlan, worker: Worker, uploads: Uploads) -> Iterator[ResultRow]:
     directory = TableDirectory(plan)
     last: TableResult | None = None
     try:
@@ -122,10 +122,10 @@ class _Rows:
         self._index += 1
         return payload
 
-    def pass_on(self) -> pa.RecordBatch:
-        row = self._current().slice(self._index, 1)
+    def pass_on(self) -> ResultRow:
+        [row] = self._current().slice(self._index, 1).to_pylist()
         self._index += 1
-        return row
+        return ResultRow(ResultKind(row["kind"]), row["payload"], row["table"], row["sort_key"])
 
     def _current(self) -> pa.RecordBatch:
         if self._batch is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -22,7 +23,7 @@ RESULT_SCHEMA = pa.schema(
 )
 
 TOGETHER_BYTES = 1 << 16
-"""Bytes of rows that :func:`together` makes one batch, at most."""
+"""Bytes of payload that :func:`together` makes one batch, at most."""
 
 
 class TaskFailedError(BridgeError):
@@ -38,6 +39,15 @@ class TaskFailedTransientError(TaskFailedError, Transient):
     """A task's error that trying again may mend."""
 
 
+class ResultRow(NamedTuple):
+    """What one row of :data:`RESULT_SCHEMA` says."""
+
+    kind: ResultKind
+    payload: bytes
+    table: str = ""
+    sort_key: bytes = b""
+
+
 @dataclass(frozen=True)
 class Results:
     """What all tasks of a batch said."""
@@ -46,15 +56,15 @@ class Results:
     partitions: tuple[PartitionResult, ...]
 
 
-def table_row(result: TableResult) -> pa.RecordBatch:
-    return _row(ResultKind.TABLE, msgspec.json.encode(result))
+def table_row(result: TableResult) -> ResultRow:
+    return ResultRow(ResultKind.TABLE, msgspec.json.encode(result))
 
 
-def partition_row(result: PartitionResult) -> pa.RecordBatch:
-    return _row(ResultKind.PARTITION, msgspec.json.encode(result))
+def partition_row(result: PartitionResult) -> ResultRow:
+    return ResultRow(ResultKind.PARTITION, msgspec.json.encode(result))
 
 
-def failure_row(error: BridgeError) -> pa.RecordBatch:
+def failure_row(error: BridgeError) -> ResultRow:
     failure = Failure(
         kind=type(error).__name__,
         message=error.message,
@@ -63,28 +73,28 @@ def failure_row(error: BridgeError) -> pa.RecordBatch:
         transient=isinstance(error, Transient),
         retry_after=error.retry_after if isinstance(error, Transient) else None,
     )
-    return _row(ResultKind.FAILURE, msgspec.json.encode(failure))
+    return ResultRow(ResultKind.FAILURE, msgspec.json.encode(failure))
 
 
-def blob_row(table: str, sort_key: bytes, payload: bytes) -> pa.RecordBatch:
-    return _row(ResultKind.BLOB, payload, table, sort_key)
+def blob_row(table: str, sort_key: bytes, payload: bytes) -> ResultRow:
+    return ResultRow(ResultKind.BLOB, payload, table, sort_key)
 
 
-def together(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows in as few batches as hold :data:`TOGETHER_BYTES` each; a larger row is handed on as it is.
+def together(rows: Iterable[ResultRow]) -> Iterator[pa.RecordBatch]:
+    """The rows in as few batches as hold :data:`TOGETHER_BYTES` of payload each; a larger row is alone in its own.
 
     Spark and its worker handle batch after batch, however little is in each.
     """
-    waiting: list[pa.RecordBatch] = []
+    waiting: list[ResultRow] = []
     size = 0
     for row in rows:
-        if waiting and size + row.nbytes > TOGETHER_BYTES:
-            yield _joined(waiting)
+        if waiting and size + len(row.payload) > TOGETHER_BYTES:
+            yield _batch(waiting)
             waiting, size = [], 0
         waiting.append(row)
-        size += row.nbytes
+        size += len(row.payload)
     if waiting:
-        yield _joined(waiting)
+        yield _batch(waiting)
 
 
 def read_results(rows: Iterable[tuple[str, bytes]]) -> Results:
@@ -123,12 +133,13 @@ def _error(failure: Failure) -> BridgeError:
     return error
 
 
-def _joined(rows: list[pa.RecordBatch]) -> pa.RecordBatch:
-    # One alone may be a large run, which need not be copied.
-    return rows[0] if len(rows) == 1 else pa.concat_batches(rows)
-
-
-def _row(kind: ResultKind, payload: bytes, table: str = "", sort_key: bytes = b"") -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict(
-        {"kind": [kind.value], "table": [table], "sort_key": [sort_key], "payload": [payload]}, schema=RESULT_SCHEMA
+def _batch(rows: list[ResultRow]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([row.kind.value for row in rows], pa.string()),
+            pa.array([row.table for row in rows], pa.string()),
+            pa.array([row.sort_key for row in rows], pa.binary()),
+            pa.array([row.payload for row in rows], pa.binary()),
+        ],
+        schema=RESULT_SCHEMA,
     )

@@ -118,9 +118,9 @@ def test_an_error_names_its_section() -> None:
 
 @pytest.mark.parametrize("kind", [BadRecordError, StorageError])
 def test_an_error_that_a_task_met_names_the_section_of_its_own_class(kind: type[BridgeError]) -> None:
-    [row] = failure_row(kind("it broke", remedy="mend it")).to_pylist()
+    row = failure_row(kind("it broke", remedy="mend it"))
     with pytest.raises(TaskFailedError) as failed:
-        read_results([(row["kind"], row["payload"])])
+        read_results([(row.kind, row.payload)])
     assert failed.value.runbook == f"docs/runbook.md#{kind.__name__.lower()}"
 
 

@@ -32,7 +32,7 @@ from streaming.lifecycle.outside import Outside, Ranges
 from streaming.plan import BatchPlan, JobOptions
 from streaming.task.decode import decode_and_land
 from streaming.task.merge import merge_and_land
-from streaming.task.results import RESULT_SCHEMA, Results, read_results
+from streaming.task.results import RESULT_SCHEMA, Results, read_results, together
 from streaming.task.worker import Worker
 from tests.support.partition_runs import partition_runs
 from tests.support.records import SENT_MS, raw_batch
@@ -218,11 +218,11 @@ def local_action(log: Log, worker: Worker, *, tasks: int = 2, arrow_rows: int = 
             for row in decode_and_land(read_log(log, share, arrow_rows), plan, worker)
         ]
         if any(topic.merges for topic in plan.topics.values()):
-            shuffled = pa.Table.from_batches(rows, RESULT_SCHEMA).sort_by(
+            shuffled = pa.Table.from_batches(together(rows), RESULT_SCHEMA).sort_by(
                 [("table", "ascending"), ("sort_key", "ascending")]
             )
             rows = list(merge_and_land(shuffled.to_batches(arrow_rows), plan, worker))
-        return read_results((row["kind"], row["payload"]) for batch in rows for row in batch.to_pylist())
+        return read_results((row.kind, row.payload) for row in rows)
 
     return action
 
