@@ -14,6 +14,7 @@ from pathlib import Path
 from connectors.java import find_java
 from connectors.kafka.jars import JarSet, pinned_jars
 
+_MEASURED = ("streaming", "connectors", "tests/bench", "pyproject.toml", "requirements.lock")
 _PACKAGES = ("pyspark", "pyarrow", "msgspec", "polars")
 
 
@@ -25,7 +26,8 @@ class Machine:
         cores: that the contenders may run on; pinning: which these are and which the broker has, empty for all of them.
         memory: GiB.
         versions: by name.
-        commit: of this project; ends with ``+`` where the work tree differs from it.
+        commit: the last one that changed what is measured or how, so that figures outlive a change of words; ends with
+            ``+`` where the work tree differs from it.
     """
 
     cores: int
@@ -96,4 +98,5 @@ def _commit() -> str:
         done = subprocess.run(["git", *arguments], check=False, capture_output=True, text=True)
         return done.stdout.strip()
 
-    return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain") else "")
+    changed = git("status", "--porcelain", "--", *_MEASURED)
+    return git("log", "-1", "--format=%h", "--abbrev=12", "--", *_MEASURED) + ("+" if changed else "")
