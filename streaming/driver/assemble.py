@@ -11,14 +11,12 @@ import msgspec
 from connectors.debezium.headers import SeenRuns, merge_runs
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked, PlannedTopic, TableState, TableStatus
+from connectors.landing_zone.ledger.table_state import NAME_COLLISION
 from connectors.landing_zone.row_marker import RowMarker
 from streaming.plan import TableResult
 from streaming.sources import Source, in_order, source_text, sources_of
 from streaming.task.bad_records import LEFT_OUT_LATE
 from streaming.task.results import Results
-
-NAME_COLLISION = "name_collision"
-"""Reason of tables that stand still because another source table has their folder."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,7 @@ def assemble(
     files: dict[str, LandedFile] = {}
     schemas: dict[str, str] = {}
     folders = {
-        known.folder.casefold(): (name, known.source)
-        for name, known in state.tables.items()
-        if known.parked is None or known.parked.reason != NAME_COLLISION
+        known.folder.casefold(): (name, known.source) for name, known in state.tables.items() if known.owns_folder
     }
     for result in sorted(
         results.tables, key=lambda result: (result.table, result.state.source[0], str(result.state.source))

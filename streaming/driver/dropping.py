@@ -25,7 +25,7 @@ from connectors.landing_zone.ledger.state import (
     TableState,
     TableStatus,
 )
-from streaming.driver.assemble import NAME_COLLISION
+from connectors.landing_zone.ledger.table_state import NAME_COLLISION
 from streaming.driver.publishing import ZONE_REASON
 from streaming.driver.resuming import Resume, stopped
 from streaming.driver.source_changes import changes_by_source

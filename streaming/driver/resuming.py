@@ -33,11 +33,16 @@ def stopped(
 ) -> TableState:
     """The table as it stands still from now on, with what it has passed over so far.
 
+    One that has no folder of its own keeps its reason and remedy, whatever else becomes of it: there is no other.
+
     Args:
         resume: where it goes on; its first place stands for the event that stopped it.
         reason, message, remedy, rebuild: see :class:`~connectors.landing_zone.ledger.state.Parked`.
     """
     topic, partition, offset = first_place(resume)
+    if table.parked is not None and not table.owns_folder:
+        collided = msgspec.structs.replace(table.parked, topic=topic, partition=partition, offset=offset, resume=resume)
+        return msgspec.structs.replace(table, parked=collided)
     parked = Parked(
         reason=reason,
         message=message,

@@ -18,7 +18,6 @@ from connectors.landing_zone.ledger.lost import UNPROVEN
 from connectors.landing_zone.ledger.state import LedgerState, Parked, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.recovery import inspect_table, recover
 from connectors.landing_zone.requests import Answer, Request
-from streaming.driver.assemble import NAME_COLLISION
 from streaming.driver.publishing import ZONE_REASON, metadata_as_written, table_metadata
 from streaming.driver.resuming import resume_of, stopped
 from streaming.driver.startup import OpenZone, excluded_sources
@@ -166,7 +165,7 @@ class Resume:
 
     def _refusal(self, request: Request, table: TableState, parked: Parked) -> Answer | None:
         name = request.table
-        if parked.reason == NAME_COLLISION:
+        if not table.owns_folder:
             return refused(
                 request,
                 f"{name} has no folder of its own: {parked.message}",

@@ -6,7 +6,6 @@ from connectors.command_lines import command
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.ledger.state import RebuildKind, TableState, TableStatus
 from connectors.landing_zone.requests import Answer, Request
-from streaming.driver.assemble import NAME_COLLISION
 from streaming.driver.startup import OpenZone
 from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.asked_rebuilds import kafka_tells
@@ -69,7 +68,7 @@ class Resync:
 
     def _impossible(self, request: Request, table: TableState) -> Answer | None:
         name = request.table
-        if table.parked is not None and table.parked.reason == NAME_COLLISION:
+        if table.parked is not None and not table.owns_folder:
             return refused(
                 request,
                 f"{name} has no folder of its own: {table.parked.message}",

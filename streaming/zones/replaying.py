@@ -106,7 +106,7 @@ def _numbers(request: ReplayRequest, zone: Zone, version: int) -> dict[str, int]
     require_own(zone.storage, storage, state)
     numbers = sequences_at(state)
     _require_same_generations(request, state, head_state(storage))
-    return {table.folder: numbers[name] for name, table in state.tables.items()}
+    return {table.folder: numbers[name] for name, table in state.tables.items() if table.owns_folder}
 
 
 def _require_same_generations(request: ReplayRequest, then: LedgerState, now: LedgerState) -> None:

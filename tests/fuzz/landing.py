@@ -25,12 +25,11 @@ from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer
 from connectors.kafka.reading.ranges import PartitionRange
 from connectors.landing_zone.ledger.state import TableState
-from connectors.landing_zone.ledger.table_state import Parked
+from connectors.landing_zone.ledger.table_state import NAME_COLLISION, Parked
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
 from connectors.landing_zone.storage.location import StorageLocation
 from streaming.demo.workload import Record
-from streaming.driver.assemble import NAME_COLLISION
 from streaming.driver.checkpoint import Offsets
 from streaming.plan import JobOptions
 from streaming.policies import Compaction, TableMode

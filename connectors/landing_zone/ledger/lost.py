@@ -71,7 +71,9 @@ def rebuilt_ledger(zone: Storage, copy: LedgerState | None, *, work: Path, threa
             zone=zone.url,
         )
     base = copy or LedgerState(ledger_id=owner.ledger_id, version=0, epoch=0, writer="")
-    names = {table.folder: name for name, table in base.tables.items()}
+    names = {table.folder: name for name, table in base.tables.items() if table.owns_folder}
+    # They have landed nothing, so that nothing is to be proven.
+    collided = {name: table for name, table in base.tables.items() if not table.owns_folder}
     folders = sorted({*names, *table_folders(zone)})
     looked = side_by_side(
         lambda folder: found_table(zone, folder, names.get(folder), base, work), folders, threads=threads
@@ -85,7 +87,7 @@ def rebuilt_ledger(zone: Storage, copy: LedgerState | None, *, work: Path, threa
         version=max(base.version, commits) + VERSIONS_AHEAD,
         epoch=max([base.epoch, *staged_epochs(zone)]),
         commits=commits,
-        tables={one.name: one.state for one in tables if one.state is not None},
+        tables={**collided, **{one.name: one.state for one in tables if one.state is not None}},
         schemas={**base.schemas, **{str(one.schema.fingerprint): schema_text(one.schema) for one in footers}},
         pending={name: file for name, file in base.pending.items() if name in copied},
     )

@@ -8,6 +8,10 @@ import msgspec
 
 from connectors.landing_zone.ledger.replayed import Replayed
 
+NAME_COLLISION = "name_collision"
+"""Why a table stands still whose folder another source table has. It never has another reason: that is how it is told
+from the folder's owner."""
+
 
 class TableStatus(enum.StrEnum):
     """Where a table stands; ``CATCHING_UP`` and what follows are ways back from ``PARKED``.
@@ -293,3 +297,8 @@ class TableState(msgspec.Struct, frozen=True):
     unseen: int = 0
     metadata: str = ""
     left_out: tuple[str, ...] = ()
+
+    @property
+    def owns_folder(self) -> bool:
+        """Whether the folder is the table's, and not that of another one whose name leads to it as well."""
+        return self.parked is None or self.parked.reason != NAME_COLLISION

@@ -46,6 +46,8 @@ def ledger_tables(ledger: LedgerState, landed: Iterable[LandedFile]) -> dict[str
             by_table.setdefault(file.table, {})[file.sequence] = file
     tables = {}
     for name, state in ledger.tables.items():
+        if not state.owns_folder:
+            continue
         waiting = ledger.pending.get(name)
         tables[state.folder] = LedgerTable(name, state, by_table.get(name, {}), waiting.sequence if waiting else None)
     return tables

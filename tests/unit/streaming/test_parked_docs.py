@@ -10,10 +10,9 @@ from pathlib import Path
 import streaming
 from connectors.errors import BridgeError
 from connectors.landing_zone.evolution import RefusalReason
-from connectors.landing_zone.ledger import adopted, lost
+from connectors.landing_zone.ledger import adopted, lost, table_state
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.redo import TABLE_ERRORS
-from streaming.driver import assemble
 from streaming.driver.publishing import park_tables
 from streaming.lifecycle.stopping import StopReason
 from tests.unit.streaming.landed_shop import two_batches
@@ -54,5 +53,5 @@ def test_every_reason_in_the_code_is_documented_and_no_other(tmp_path: Path) -> 
     ledger = two_batches(tmp_path).ledger
     zone = {zone_reason(ledger, error) for error in TABLE_ERRORS}
     assert "truncate" in events
-    others = {assemble.NAME_COLLISION, lost.UNPROVEN, adopted.NOT_ADOPTED}
+    others = {table_state.NAME_COLLISION, lost.UNPROVEN, adopted.NOT_ADOPTED}
     assert documented() == events | set(RefusalReason) | set(StopReason) | others | zone
