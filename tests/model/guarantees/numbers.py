@@ -59,11 +59,7 @@ BROKEN = (
         "streaming/driver/startup.py",
         "    if pending:\n",
         "    if not pending:\n",
-        (
-            "tests/crash/test_crash.py"
-            "::test_a_zone_filled_by_killed_processes_is_byte_for_byte_that_of_one_that_nothing_killed",
-        ),
-        slow=True,
+        (f"{STREAMING}/test_published_by_start.py::test_a_start_publishes_what_was_committed_before_any_event_comes",),
     ),
     Broken(
         "a file says which process wrote it",

@@ -213,6 +213,15 @@ def test_the_position_of_an_event_is_that_which_it_has_alone(connector: str, dra
     assert together.tolist() == alone
 
 
+def test_a_db2_lsn_of_either_length_is_itself_beside_the_other() -> None:
+    texts = ["00000027:00000ac0:0007", "00000000:00000001:80000000000000ff"]
+    together, known = positions("db2", {"commit_lsn": texts})
+    alone = [positions("db2", {"commit_lsn": [text]})[0][0].tolist() for text in texts]
+    assert known
+    assert together.tolist() == alone
+    assert all(any(words) for words in alone)
+
+
 @given(st.lists(st.tuples(st.integers(10**9, 10**10 - 1), st.integers(10**9, 10**10 - 1)), min_size=1, max_size=4))
 def test_sequences_of_one_length_are_their_numbers(pairs: list[tuple[int, int]]) -> None:
     found, known = positions("postgresql", {"sequence": [f'["{first}","{second}"]' for first, second in pairs]})
