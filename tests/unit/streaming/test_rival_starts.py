@@ -19,7 +19,16 @@ from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.driver.startup import OpenZone, open_zone
 from streaming.zones.rebuilding_ledger import make_ledger_again
-from tests.unit.landing_zone.ledger_builders import METADATA, NOON_MS, ORDERS, batch, claimed, no_wait, offsets_only
+from tests.unit.landing_zone.ledger_builders import (
+    METADATA,
+    NOON_MS,
+    ORDERS,
+    batch,
+    claimed,
+    fill,
+    no_wait,
+    offsets_only,
+)
 from tests.unit.landing_zone.memory_storage import MemoryStorage, Request
 from tests.unit.streaming.landed_shop import job, two_batches
 
@@ -241,3 +250,25 @@ class TestALedgerOfSomebodyElse:
         ledger = claimed(state)
 
         assert start(tmp_path, zone, state).ledger.state.ledger_id == ledger.state.ledger_id
+
+
+def test_a_claim_of_a_lost_ledger_that_comes_late_stops_the_next_ones_drivers_before_anything_lands(
+    tmp_path: Path,
+) -> None:
+    lost = MemoryStorage()
+    fill(claimed(lost, "run-old"), 5)
+    claimed(lost, "run-late")
+    late = lost.files[path_of(6)]
+    zone, state = MemoryStorage(), MemoryStorage()
+    driver = claimed(state, "run-new")
+    ensure_owner(zone, driver.state.ledger_id, "shop")
+    fill(driver, 5)
+
+    state.put(path_of(6), late)
+
+    with pytest.raises(FencedError):
+        driver.commit(offsets_only(5, 6))
+    with pytest.raises(ZoneOwnedError):
+        start(tmp_path, zone, state)
+    state.delete(path_of(6))
+    assert start(tmp_path, zone, state).ledger.state.ledger_id == driver.state.ledger_id
