@@ -30,8 +30,7 @@ def test_order_and_speed_rest_on_these_properties() -> None:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
         "spark.kafka.consumer.cache.capacity": "1024",
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
-        "spark.executor.extraJavaOptions": "-Xss16m -XX:TieredStopAtLevel=1 "
-        "-Dcdc.bridge.log.format=text -Dcdc.bridge.log.level=WARN",
+        "spark.executor.extraJavaOptions": "-Xss16m -Dcdc.bridge.log.format=text -Dcdc.bridge.log.level=WARN",
     }.items() <= properties.items()
     assert properties["spark.driver.extraJavaOptions"].startswith(
         "-Xss16m -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile=file:///"
