@@ -14,7 +14,15 @@ from pathlib import Path
 from connectors.java import find_java
 from connectors.kafka.jars import JarSet, pinned_jars
 
-_MEASURED = ("streaming", "connectors", "tests/bench", "pyproject.toml", "requirements.lock")
+_MEASURED = (
+    "streaming",
+    "connectors",
+    "tests/bench",
+    "pyproject.toml",
+    "setup.py",
+    "kernel_build.py",
+    "requirements.lock",
+)
 _PACKAGES = ("pyspark", "pyarrow", "msgspec", "polars")
 
 

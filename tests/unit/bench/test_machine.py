@@ -9,6 +9,8 @@ import pytest
 
 from tests.bench import machine
 
+ROOT = Path(__file__).parents[3]
+
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -41,6 +43,10 @@ def test_figures_are_of_the_last_change_to_what_is_measured(repository: Path) ->
     committed(repository / "docs" / "performance.md", "figures")
     assert told() == measured
     assert committed(repository / "tests" / "bench" / "traffic.py", "other rows") == told() != measured
+
+
+def test_all_that_is_measured_is_there() -> None:
+    assert [name for name in machine._MEASURED if not (ROOT / name).exists()] == []
 
 
 def test_a_changed_work_tree_is_marked(repository: Path) -> None:
