@@ -112,19 +112,49 @@ def rebuild(state: Storage, oldest: int, number: int, *, newest: bool = True) ->
 
 
 def _require_own(state: Storage, snapshot: Version, oldest: int) -> None:
-    """Of the last version, a commit's whole state counts only if the version before it is its driver's, too.
+    """Of the last version, whole state counts only if what is before it is of the same ledger.
 
+    A commit's is its driver's own; below a claim, which may follow any driver's version, the next whole state tells.
     One that others follow is not asked for that: a ledger's own drivers have gone on from it, and where those before it
     were pruned, some that died long ago may have written theirs anew. Nor does the oldest version say anything.
     """
-    if snapshot.kind is VersionKind.CLAIM or snapshot.version - 1 <= oldest:
+    if snapshot.version - 1 <= oldest:
+        return
+    if snapshot.kind is VersionKind.CLAIM:
+        below = _whole_state_below(state, snapshot.version, oldest)
+        if below is not None and snapshot.snapshot is not None and below.ledger_id != snapshot.snapshot.ledger_id:
+            raise of_another(state, snapshot)
         return
     try:
         before = read_unless_pruned(state, snapshot.version - 1)
     except LedgerCorruptError:
         return
-    if before is not None and (before.writer, before.epoch) != (snapshot.writer, snapshot.epoch):
+    if before is not None and not _same_driver(before, snapshot):
         raise of_another(state, snapshot)
+
+
+def _whole_state_below(state: Storage, number: int, oldest: int) -> LedgerState | None:
+    """The next whole state below a version, if those between the two follow it; None where that cannot be read."""
+    later: Version | None = None
+    newest_first = range(number - 1, max(oldest - 1, number - 1 - SNAPSHOT_EVERY), -1)
+    for version in side_by_side(lambda one: _unless_damaged(state, one), newest_first, threads=_THREADS):
+        if version is None or (later is not None and not _same_driver(version, later)):
+            return None
+        if version.snapshot is not None:
+            return version.snapshot
+        later = version
+    return None
+
+
+def _same_driver(one: Version, other: Version) -> bool:
+    return (one.writer, one.epoch) == (other.writer, other.epoch)
+
+
+def _unless_damaged(state: Storage, number: int) -> Version | None:
+    try:
+        return read_unless_pruned(state, number)
+    except LedgerCorruptError:
+        return None
 
 
 def of_another(state: Storage, version: Version) -> LedgerCorruptError:

@@ -69,9 +69,16 @@ BROKEN = (
         "                    if not follows(after, change):\n",
         "                    if not change.version:\n",
         (
-            f"{LANDING}/test_ledger_pruned_meanwhile.py"
+            f"{LANDING}/test_ledger_late_versions.py"
             "::test_a_version_that_a_dead_driver_of_another_ledger_has_written_late_is_told_and_never_counted",
         ),
+    ),
+    Broken(
+        "a late claim of another ledger is counted",
+        "connectors/landing_zone/ledger/history.py",
+        "below.ledger_id != snapshot.snapshot.ledger_id",
+        "not below.ledger_id",
+        (f"{STREAMING}/test_rival_starts.py::test_a_claim_of_a_lost_ledger_that_comes_late_is_told_and_never_counted",),
     ),
     Broken(
         "a driver leaves its version where the ledger has gone",

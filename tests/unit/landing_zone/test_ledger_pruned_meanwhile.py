@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from connectors.landing_zone.errors import FencedError, LedgerCorruptError, StorageError
-from connectors.landing_zone.ledger.follow import Follower
-from connectors.landing_zone.ledger.history import prune, state_at, versions
+from connectors.landing_zone.ledger.history import prune, versions
 from connectors.landing_zone.ledger.remains import newest_copy
 from connectors.landing_zone.ledger.version_file import path_of, read_kept_version, version_numbers
 from connectors.landing_zone.removal import remove_folder
@@ -19,7 +18,6 @@ from tests.unit.landing_zone.ledger_builders import (
     WEEK_MS,
     claimed,
     fill,
-    offsets_only,
     opened,
 )
 from tests.unit.landing_zone.memory_storage import Disk, MemoryStorage, Request
@@ -103,22 +101,6 @@ def test_a_version_that_a_late_request_wrote_keeps_nobody_from_the_newest_state_
 
     assert found is not None
     assert found.version == 202
-
-
-def test_versions_that_late_requests_wrote_right_below_those_that_are_kept_are_nobodys() -> None:
-    state = MemoryStorage()
-    fill(claimed(state, "run-1"), 199)
-    late = {path_of(number): state.files.pop(path_of(number)) for number in (198, 199)}
-    ledger = claimed(state, "run-2")
-    for offset in range(197, 1_250):
-        ledger.commit(offsets_only(offset, offset + 1))
-    known = opened(state).state
-    prune(state, now_ms=LONG_AFTER)
-    assert version_numbers(state)[0] == 200
-    state.files.update(late)
-
-    assert opened(state).state == known
-    assert [state_at(state, number).version for number in (200, 201, 1_250)] == [200, 201, 1_250]
 
 
 def test_a_version_that_vanishes_otherwise_is_damage() -> None:
@@ -247,25 +229,3 @@ def test_a_start_that_wakes_up_in_another_ledger_claims_nothing_there() -> None:
         starting.claim("run-3", "host")
 
     assert state.files == before
-
-
-@pytest.mark.parametrize("number", [3, 100], ids=["changes", "a snapshot"])
-def test_a_version_that_a_dead_driver_of_another_ledger_has_written_late_is_told_and_never_counted(number: int) -> None:
-    state = MemoryStorage()
-    fill(claimed(state, "run-1"), number)
-    late = state.files[path_of(number)]
-    state.files.clear()
-    other = claimed(state, "run-2")
-    fill(other, number - 1)
-    follower = Follower(state)
-    state.files[path_of(number)] = late
-
-    with pytest.raises(FencedError, match=f"run-1 on host-of-run-1, by version {number}"):
-        fill(other, number)
-    assert path_of(number) in state.files
-    for read in (lambda: opened(state), follower.advance):
-        with pytest.raises(LedgerCorruptError, match=f"Version {number} of the ledger, by run-1 on host-of-run-1"):
-            read()
-
-    del state.files[path_of(number)]
-    assert opened(state).state.version == number - 1
