@@ -241,6 +241,7 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
         "truncated": state.truncated,
         "run_starts": state.run_starts,
         "replayed": state.replayed,
+        "replayed_to": state.replayed_to,
     }
     carried |= {name: bound for name, bound in bounds.items() if bound}
     return msgspec.json.encode(msgspec.to_builtins(carried, str_keys=True), order="deterministic").decode()

@@ -20,6 +20,7 @@ from connectors.debezium.events import Bools, Op, SnapshotKind, UInt64s
 from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.landing_zone.ledger.state import Dropped, RebuildKind, TableState
 from streaming.landing.carry import high_words
+from streaming.landing.generation import place_of_text
 from streaming.landing.restarted_log import before_load, begun_anew, told_already
 from streaming.landing.rows import OrderedRows
 from streaming.landing.stops.stop import Stop
@@ -166,14 +167,15 @@ def _in_a_later_log(table: TableState, dropped: Dropped) -> bool:
 
 
 def reached(table: TableState) -> tuple[int, int, int]:
-    """Epoch and position (two words) of the furthest event that has landed; zeros before the first."""
+    """Epoch and position (two words) of the furthest event that has landed, also from a dead letter; zeros for none."""
     words = [
         (key[0] >> 32, key[1], key[2])
         for partitions in table.partitions.values()
         for partition in partitions.values()
         if (key := high_words(partition)) is not None
     ]
-    return max(words, default=NOWHERE)
+    position, epoch = place_of_text(table.replayed_to)
+    return max([*words, (epoch, *position)], default=NOWHERE)
 
 
 def place(dropped: Dropped) -> tuple[int, int, int]:

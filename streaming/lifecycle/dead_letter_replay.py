@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,8 +23,8 @@ from connectors.debezium.decoder import Decoder
 from connectors.debezium.schema import SourceTable
 from connectors.errors import Terminal, Transient
 from connectors.kafka.letters import DeadLetter
-from connectors.landing_zone.ledger.replayed import has_replayed, with_replayed
-from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState
+from connectors.landing_zone.ledger.replayed import has_replayed
+from connectors.landing_zone.ledger.state import LedgerState, TableState
 from connectors.landing_zone.requests import Answer, Part, Request
 from connectors.landing_zone.storage.local import LocalStorage
 from streaming.dead_letters.coordinates import Coordinates
@@ -36,12 +36,12 @@ from streaming.explaining.trial import Trial
 from streaming.landing.generation import Beginning, is_later
 from streaming.lifecycle import letter_refusals as why
 from streaming.lifecycle.answers import refused
+from streaming.lifecycle.landed_letters import ReplayRefusedError, after_letters, ranges_of, with_letters
 from streaming.lifecycle.later_events import LaterEvents, LeftOut
 from streaming.lifecycle.later_reading import read_later
 from streaming.lifecycle.left_out import LeftOutProof
 from streaming.lifecycle.letter_topics import LetterTopics
-from streaming.lifecycle.outside import Ranges
-from streaming.lifecycle.side import Landed, land_beside, land_records
+from streaming.lifecycle.side import land_beside, land_records
 from streaming.plan import JobOptions
 from streaming.policies import TableMode
 from streaming.task.tables import TableDirectory
@@ -55,10 +55,6 @@ MOST_LETTERS = 500
 """Letters of one request at most, so that the stream of all tables need not wait for long."""
 
 Parts = dict[Coordinates, Part]
-
-
-class ReplayRefusedError(Terminal):
-    """Landing the letters together came to something else than landing each by itself."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +142,7 @@ class DeadLetterReplay:
         directory = TableDirectory(plan_batch(self._job, state, {}, "replay", frozenset()))
         name, table = directory.find(source)
         history = self._job.options_for(source).mode is TableMode.HISTORY
-        proof = LeftOutProof(self._opened.state, known)
+        proof = LeftOutProof(self._opened.state, name, known)
         parts: Parts = {}
         for each in left_out:
             keyless = history or not each.chunk.schema.key
@@ -196,19 +192,20 @@ class DeadLetterReplay:
         )
         if refused is not None:
             return dict.fromkeys(places, refused)
-        going_on = replace(table, tainted=True, replayed=with_replayed(table.replayed, places))
+        going_on = with_letters(table, group.letters)
         worker = Worker(self._job, decoder, opened.zone)
         records = list(letters_records(each.letter for each in group.letters))
         try:
             report = land_beside(
                 group.name,
                 going_on,
-                _ranges(table, places, ledger.state),
+                ranges_of(table, places, ledger.state),
                 self._job,
                 ledger,
                 opened.publisher,
                 lambda plan: land_records(plan, records, worker),
-                lambda landed: _after(table, going_on, landed),
+                lambda landed: after_letters(table, going_on, landed),
+                letters=len(places),
             )
         except ReplayRefusedError as error:
             return dict.fromkeys(places, why.of_error(error))
@@ -250,6 +247,8 @@ def _alone(each: LeftOut, table: TableState) -> Part | None:
     """What the ledger alone says against it."""
     if has_replayed(table.replayed, *each.at):
         return why.LANDED_ALREADY
+    # What a ledger that was made again had passed by then was passed, and not landed; the order decides about it.
+    table = replace(table, landed_to={})
     kept = Beginning(table, each.at.topic, each.at.partition).belonging(each.chunk)
     before = kept is not None and not len(kept)
     return why.SUPERSEDED if before or _before_the_first_run(each, table) else None
@@ -260,40 +259,3 @@ def _before_the_first_run(each: LeftOut, table: TableState) -> bool:
     if not table.first_run or each.chunk.run_ids[0].as_py() == table.first_run:
         return False
     return not is_later(each.chunk, 0, table.first_position, table.first_ms)
-
-
-def _ranges(table: TableState, places: Iterable[Coordinates], state: LedgerState) -> Ranges:
-    """From the first letter to the ledger's end; nothing of the partitions without letters."""
-    first: dict[tuple[str, int], int] = {}
-    for at in places:
-        first[at.topic, at.partition] = min(at.offset, first.get((at.topic, at.partition), at.offset))
-    topics = sorted({*table.partitions, *(topic for topic, _ in first)} & state.topics.keys())
-    return {
-        topic: PlannedTopic(
-            state.topics[topic].id,
-            {
-                number: (first.get((topic, number), end), end)
-                for number, end in sorted(state.topics[topic].partitions.items())
-            },
-        )
-        for topic in topics
-    }
-
-
-def _after(table: TableState, going_on: TableState, landed: Landed) -> TableState:
-    """The table with the letters' rows; where its stream stands is as before.
-
-    Raises:
-        ReplayRefusedError: not all of the letters have landed; nothing is committed.
-    """
-    state = landed.state
-    if state.parked is not None or state.dead_letters != going_on.dead_letters or state.sequence == going_on.sequence:
-        because = "not all of them land" if state.parked is None else state.parked.message
-        raise ReplayRefusedError(
-            f"the letters cannot land together: {because}",
-            remedy="replay them one by one, oldest first: `cdc-bridge dead-letters replay CONFIG "
-            "TOPIC:PARTITION:OFFSET`",
-            topic=None if state.parked is None else state.parked.topic,
-        )
-    partitions = {topic: {**numbers, **table.partitions.get(topic, {})} for topic, numbers in state.partitions.items()}
-    return replace(state, partitions=partitions, late=table.late, gone=table.gone, tainted=True)

@@ -219,11 +219,18 @@ def from_kafka(table: TableState, rebuild: Rebuild, parked: Parked) -> TableStat
 def nothing_landed_behind(table: TableState, parked: Parked) -> bool:
     """Whether no other partition than that of the parking event has landed what may lie behind it in the source's log.
 
-    Positions tell that only where there are any, and while they have not fallen.
+    Positions tell that only where there are any, and while they have not fallen. A dead letter that was replayed counts
+    as an event of another partition: it may have been read long before its place in the log.
     """
     place, _ = place_of_text(parked.place)
     known = table.partitions.get(parked.topic, {}).get(parked.partition)
     epoch = 0 if known is None else known.epoch
+    replayed, replayed_epoch = place_of_text(table.replayed_to)
+    if table.replayed_to and (replayed_epoch != epoch or replayed >= place):
+        return False
+    others = {(topic, number) for topic, numbers in parked.resume.items() for number in numbers}
+    if not parked.place and others - {(parked.topic, parked.partition)}:
+        return False
     return all(
         each.epoch == epoch and not each.below and bool(each.high) and _high(each) < place
         for topic, partitions in table.partitions.items()
@@ -274,4 +281,5 @@ def _next_generation(table: TableState) -> TableState:
         ignored_values=0,
         history=False,
         key_forms=(),
+        replayed_to="",
     )

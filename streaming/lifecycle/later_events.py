@@ -146,9 +146,9 @@ class LaterEvents:
             self._add(Found(Coordinates(records.topic, records.partition, offset), what), keys, position, times[offset])
 
     def differs(self, at: Coordinates) -> bool:
-        """Whether Kafka holds another record in the letter's place by now."""
+        """Whether Kafka holds another record in the letter's place by now, or none."""
         seen = self._seen.get(at)
-        return seen is not None and seen[1] != self._letters[at].letter.record.value
+        return seen is None or seen[1] != self._letters[at].letter.record.value
 
     def newer(self) -> dict[Coordinates, Found]:
         """The letters that cannot land, each with a newer event of its row that has landed or may have."""

@@ -29,8 +29,8 @@ NOT_PASSED = Part(
 
 DIFFERS = Part(
     accepted=False,
-    message="Kafka holds another record in its place: the topic was deleted and created again since",
-    remedy="nothing, if the new topic's records cover it; otherwise `cdc-bridge resync CONFIG TABLE`",
+    message="Kafka holds another record in its place, or none: the topic was created again since, or compacted",
+    remedy="nothing, if the topic's records cover it; otherwise `cdc-bridge resync CONFIG TABLE`",
 )
 
 NOT_PROVEN = Part(

@@ -54,6 +54,7 @@ def land_beside(
     action: DecodeAndLand,
     after: Callable[[Landed], TableState],
     *,
+    letters: int = 0,
     handled: tuple[str, ...] = (),
 ) -> BatchReport:
     """Land what these ranges hold of the table, as its next number, and publish it.
@@ -65,6 +66,7 @@ def land_beside(
             the file's footer as the places up to which the table has landed.
         action: carries out the plan: Spark over a range of Kafka, or :func:`land_records` in this process.
         after: what the ledger is to record of the table then.
+        letters: how many dead letters the records are; 0 for a range of Kafka.
         handled: ids of the requests that this carries out.
 
     Raises:
@@ -80,7 +82,7 @@ def land_beside(
     counters = _counters(draft, landed.state.dead_letters - going_on.dead_letters)
     committed = ledger.commit(
         Draft(
-            files=draft.files,
+            files={table: msgspec.structs.replace(file, letters=letters) for table, file in draft.files.items()},
             tables={name: recorded},
             schemas=draft.schemas,
             merging=draft.merging,

@@ -91,7 +91,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "streaming.health.server.AddressInUseError": (_MACHINE, "TestAddress::test_in_use"),
     "streaming.health.server.AddressNotOursError": (_MACHINE, "TestAddress::test_of_another_machine"),
     "streaming.lifecycle.asking.UnknownTableError": (_START, "test_table_that_nobody_knows"),
-    "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": (_LETTERS, "test_replay_refused"),
+    "streaming.lifecycle.landed_letters.ReplayRefusedError": (_LETTERS, "test_replay_refused"),
     "streaming.lifecycle.later_reading.TooMuchToReadError": (_LETTERS, "test_too_much_to_read"),
     "streaming.lifecycle.rebuilding.SnapshotRefusedError": (
         "tests/remedies/test_snapshot_errors.py",

@@ -32,7 +32,7 @@ _MET_AS = {
     "connectors.landing_zone.errors.InvalidFileNameError": "move it out of the table's folder",
     "connectors.landing_zone.replay.content.UnreadableFileError": "the file is not valid Parquet",
     "connectors.source_database.errors.DatabaseRequestError": "the source database does not do what was asked",
-    "streaming.lifecycle.dead_letter_replay.ReplayRefusedError": "the letters cannot land together: ",
+    "streaming.lifecycle.landed_letters.ReplayRefusedError": "the letters cannot land together: ",
     "streaming.lifecycle.later_reading.TooMuchToReadError": "offsets would have to be read to tell",
     "streaming.lifecycle.rebuilding.SnapshotRefusedError": "the snapshot that was to fill the table failed: ",
 }

@@ -77,6 +77,7 @@ def _ground(table: TableState | None) -> TableState | None:
         loaded_ms=0,
         ignored_values=0,
         replayed={},
+        replayed_to="",
         late=0,
         dead_letters=0,
         source_ms=0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from connectors.landing_zone.errors import LedgerCorruptError, PathNotFoundError, VersionNotKeptError
 from connectors.landing_zone.ledger import version_file
@@ -23,6 +24,10 @@ KEPT_MS = 7 * 24 * 3600 * 1000
 PRUNED_AT_ONCE = 200
 """Pruning removes no more versions than this at a time, twice as many as are written between two prunings: after a long
 standstill no start waits for all of them."""
+
+_MAY_BE_LATE = 8
+"""No more versions than this one have come late one right behind the other: they stand where the ledger's own next ones
+would, and a dead driver had hardly more than one request under way."""
 
 _READ_AHEAD = 32
 _THREADS = 8
@@ -93,8 +98,8 @@ def rebuild(state: Storage, oldest: int, number: int, *, newest: bool = True) ->
             if isinstance(found, LedgerCorruptError):
                 raise found
             if found.snapshot is not None:
-                if newest and not later:
-                    _require_own(state, found, oldest)
+                if newest and len(later) < _MAY_BE_LATE:
+                    _require_own(state, found, found.snapshot, max(oldest, number - KEPT_AT_LEAST + 1))
                 after = found.snapshot
                 for change in reversed(later):
                     if not follows(after, change):
@@ -111,39 +116,28 @@ def rebuild(state: Storage, oldest: int, number: int, *, newest: bool = True) ->
     )
 
 
-def _require_own(state: Storage, snapshot: Version, oldest: int) -> None:
-    """Of the last version, whole state counts only if what is before it is of the same ledger.
+def _require_own(state: Storage, newest: Version, whole: LedgerState, oldest: int) -> None:
+    """The newest whole state counts only if the versions below it are of the same ledger.
 
-    A commit's is its driver's own; below a claim, which may follow any driver's version, the next whole state tells.
-    One that others follow is not asked for that: a ledger's own drivers have gone on from it, and where those before it
-    were pruned, some that died long ago may have written theirs anew. Nor does the oldest version say anything.
+    Each whole state among them has to be of that ledger, and each commit of the driver of the version right below it. A
+    claim may follow any driver's version, and one that is damaged says nothing. Told is the lowest version that is
+    known to be another ledger's: more than one may have come late.
+
+    One that many others follow is not asked for that: a ledger's own drivers have gone on from it. Nor is anything
+    below those that pruning always leaves: a driver that died long ago may have written its version anew there.
     """
-    if snapshot.version - 1 <= oldest:
-        return
-    if snapshot.kind is VersionKind.CLAIM:
-        below = _whole_state_below(state, snapshot.version, oldest)
-        if below is not None and snapshot.snapshot is not None and below.ledger_id != snapshot.snapshot.ledger_id:
-            raise of_another(state, snapshot)
-        return
-    try:
-        before = read_unless_pruned(state, snapshot.version - 1)
-    except LedgerCorruptError:
-        return
-    if before is not None and not _same_driver(before, snapshot):
-        raise of_another(state, snapshot)
-
-
-def _whole_state_below(state: Storage, number: int, oldest: int) -> LedgerState | None:
-    """The next whole state below a version, if those between the two follow it; None where that cannot be read."""
-    later: Version | None = None
-    newest_first = range(number - 1, max(oldest - 1, number - 1 - SNAPSHOT_EVERY), -1)
-    for version in side_by_side(lambda one: _unless_damaged(state, one), newest_first, threads=_THREADS):
-        if version is None or (later is not None and not _same_driver(version, later)):
-            return None
+    lowest = max(oldest, newest.version - SNAPSHOT_EVERY - _MAY_BE_LATE)
+    newest_first = range(newest.version - 1, lowest - 1, -1)
+    found = side_by_side(lambda number: _unless_damaged(state, number), newest_first, threads=_THREADS)
+    of_its_ledger = newest
+    for above, version in pairwise([newest, *(one for one in found if one is not None)]):
+        right_below = version.version == above.version - 1
+        if right_below and above.kind is VersionKind.COMMIT and not _same_driver(version, above):
+            raise of_another(state, above)
         if version.snapshot is not None:
-            return version.snapshot
-        later = version
-    return None
+            if version.snapshot.ledger_id != whole.ledger_id:
+                raise of_another(state, of_its_ledger)
+            of_its_ledger = version
 
 
 def _same_driver(one: Version, other: Version) -> bool:

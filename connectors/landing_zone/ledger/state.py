@@ -115,6 +115,7 @@ class LandedFile(msgspec.Struct, frozen=True):
         bytes: its size; ``rows``: number of rows per marker (``""`` for rows without marker).
         schema: fingerprint of its pinned schema.
         ranges: ``[first, last]`` offsets of the events in it, per topic and partition.
+        letters: how many dead letters it was made of; 0 for a file of Kafka's records.
         follows_unseen: the number before is one that nobody sees, see :attr:`TableState.unseen`.
     """
 
@@ -129,6 +130,7 @@ class LandedFile(msgspec.Struct, frozen=True):
     rows: dict[str, int]
     schema: str
     ranges: dict[str, dict[int, tuple[int, int]]] = {}
+    letters: int = 0
     follows_unseen: bool = False
 
 

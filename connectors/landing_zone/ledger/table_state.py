@@ -244,6 +244,8 @@ class TableState(msgspec.Struct, frozen=True):
         history: the table has every change as a row of its own, and no key.
         key_forms: how each key column lands, where not as it is: ``hash:`` or ``encrypt:`` and its secret's digest.
         replayed: dead letters that have landed after all, see :mod:`connectors.landing_zone.ledger.replayed`.
+        replayed_to: the highest log position of those that have landed in this generation, as two hexadecimal words,
+            and a third one: the epoch in which its partition was. Empty for none, or where none has a position.
         tainted: an event was left out (dead letter, ignored truncate): no row may be proven new any more.
         sha256: digest of the last file.
         unseen: number of the last file where a person has said that the replicator has read it, although nobody sees
@@ -288,6 +290,7 @@ class TableState(msgspec.Struct, frozen=True):
     history: bool = False
     key_forms: tuple[str, ...] = ()
     replayed: Replayed = {}
+    replayed_to: str = ""
     tainted: bool = False
     parked: Parked | None = None
     late: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.model.guarantees import (
+    letters,
     nothing_lost,
     numbers,
     one_driver,
@@ -24,5 +25,6 @@ BROKEN: tuple[Broken, ...] = (
     *options.BROKEN,
     *rebuilds.BROKEN,
     *records.BROKEN,
+    *letters.BROKEN,
     *releases.BROKEN,
 )

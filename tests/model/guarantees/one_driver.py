@@ -76,8 +76,8 @@ BROKEN = (
     Broken(
         "a late claim of another ledger is counted",
         "connectors/landing_zone/ledger/history.py",
-        "below.ledger_id != snapshot.snapshot.ledger_id",
-        "not below.ledger_id",
+        "version.snapshot.ledger_id != whole.ledger_id",
+        "not version.snapshot.ledger_id",
         (f"{STREAMING}/test_rival_starts.py::test_a_claim_of_a_lost_ledger_that_comes_late_is_told_and_never_counted",),
     ),
     Broken(

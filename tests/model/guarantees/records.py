@@ -276,21 +276,4 @@ BROKEN = (
         ("tests/integration/test_records.py::test_records_that_are_no_row_events_are_counted_and_skipped",),
         slow=True,
     ),
-    Broken(
-        "a dead letter lands on a newer row",
-        "streaming/lifecycle/later_events.py",
-        "    if events.last is not None and events.last.at.offset > at.offset:\n",
-        "    if events.last is None:\n",
-        (
-            f"{STREAMING}/test_dead_letter_property.py"
-            "::test_after_any_replays_the_table_is_the_history_with_the_landed_letters_in_their_place",
-        ),
-    ),
-    Broken(
-        "a dead letter lands as often as it is asked for",
-        "streaming/lifecycle/dead_letter_replay.py",
-        "    if has_replayed(table.replayed, *each.at):\n",
-        "    if not each.at:\n",
-        (f"{STREAMING}/test_dead_letter_replay.py::test_a_letter_lands_once_however_often_it_is_asked_for",),
-    ),
 )

@@ -93,3 +93,63 @@ def test_a_claim_counts_above_a_version_that_another_driver_of_its_ledger_has_wr
     state.files[path_of(5)] = late
 
     assert opened(state).state == known
+
+
+def held(upto: int, *, claims: int, commits: int = 0) -> MemoryStorage:
+    """A ledger: its first driver's versions up to a number, the claims of others, and commits of the last one."""
+    state = MemoryStorage()
+    driver = claimed(state, "lost-1")
+    fill(driver, upto)
+    for number in range(claims):
+        driver = claimed(state, f"lost-{number + 2}")
+    for offset in range(upto - 1, upto - 1 + commits):
+        driver.commit(offsets_only(offset, offset + 1))
+    return state
+
+
+LATE = {
+    "a claim as version 2": (1, 1, 0, 2),
+    "a claim as version 3": (2, 1, 0, 3),
+    "a claim as version 4": (3, 1, 0, 4),
+    "a claim above a commit": (5, 1, 0, 5),
+    "two claims": (4, 2, 0, 5),
+    "a claim above a commit with the whole state": (200, 1, 0, 200),
+    "two claims, the first in place of a commit with the whole state": (199, 2, 0, 200),
+    "a commit with the whole state above another commit": (100, 0, 0, 99),
+    "the same, a hundred versions later": (200, 0, 0, 199),
+    "a claim and its driver's commit": (5, 1, 1, 6),
+    "a claim and seven commits": (5, 1, 7, 6),
+    "a commit with the whole state and the next one": (101, 0, 0, 100),
+}
+"""What a lost ledger held, as of :func:`held`, and from which number on its versions come late."""
+
+
+@pytest.mark.parametrize(("upto", "claims", "commits", "number"), LATE.values(), ids=LATE)
+def test_late_versions_of_a_lost_ledger_are_told_from_the_lowest_one_on(
+    upto: int, claims: int, commits: int, number: int
+) -> None:
+    lost = held(upto, claims=claims, commits=commits)
+    state = ledger_of(number - 1)
+    known = opened(state).state
+    late = [one for one in version_numbers(lost) if one >= number]
+    for one in late:
+        state.put(path_of(one), lost.read(path_of(one)))
+
+    with pytest.raises(LedgerCorruptError, match=f"Version {number} of the ledger, by lost-") as told:
+        opened(state)
+
+    assert told.value.facts["file"] == path_of(number)
+    assert "move this file and those of higher numbers out of it" in told.value.remedy
+    for one in late:
+        state.delete(path_of(one))
+    assert opened(state).state == known
+
+
+@pytest.mark.parametrize("damaged", range(2, 6))
+def test_a_late_claim_is_told_although_one_below_it_cannot_be_read(damaged: int) -> None:
+    state = ledger_of(5)
+    state.put(path_of(6), held(5, claims=1).read(path_of(6)))
+    state.put(path_of(damaged), b"{")
+
+    with pytest.raises(LedgerCorruptError, match="Version 6 of the ledger, by lost-2"):
+        opened(state)

@@ -55,6 +55,7 @@ class Shop:
 
     Attributes:
         options: of all tables; decoding: of all tables, once they are declared.
+        copies: whether the zone gets copies of the ledger's state.
         read: how many records the replays have read, by topic and partition.
     """
 
@@ -63,6 +64,7 @@ class Shop:
     decoding: dict[str, Any] = field(default_factory=dict)
     job_options: dict[str, Any] = field(default_factory=dict)
     mended: bool = False
+    copies: bool = False
     log: Log = field(default_factory=Log)
     letters: list[DeadLetter] = field(default_factory=list)
     reports: list[BatchReport] = field(default_factory=list)
@@ -82,7 +84,9 @@ class Shop:
             defaults=TableOptions(**self.options),
             **self.job_options,
         )
-        self.plain = PlainJob(self.folder, chosen, self.log, dead_letters=Letters(self.letters, self.log))
+        self.plain = PlainJob(
+            self.folder, chosen, self.log, dead_letters=Letters(self.letters, self.log), copies=self.copies
+        )
 
     def mend(self, **options: Any) -> None:
         """Declare the columns."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from streaming.dead_letters.coordinates import Coordinates
 from streaming.demo.workload import Record
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
+from tests.unit.streaming.rebuilt_shop import pause, resume
 from tests.unit.streaming.replayable import BAD, Shop
 
 Rows = dict[int, dict[str, Any]]
@@ -43,12 +44,17 @@ changes = st.builds(Change, st.integers(0, 3), st.sampled_from([None, "a", "b", 
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> tuple[list[Change], list[list[int]]]:
-    """Changes, and groups of their indexes that are asked for one group after the other, bad or not."""
+def histories(draw: st.DrawFn) -> tuple[list[Change], int, list[list[int]]]:
+    """Changes, before which of them the table is paused, and groups of their indexes to be asked for, bad or not.
+
+    What came while it was paused lands once the cause is mended, bad or not, before anything is asked for. A number
+    behind the last change is for a table that is never paused.
+    """
     history = draw(st.lists(changes, min_size=1, max_size=8))
     indexes = st.integers(0, len(history) - 1)
     groups = draw(st.lists(st.lists(indexes, min_size=1, max_size=3), max_size=4))
-    return history, groups
+    paused = draw(st.one_of(st.just(len(history)), indexes))
+    return history, paused, groups
 
 
 def fold(history: Sequence[Change], landed: set[int]) -> Rows:
@@ -67,9 +73,9 @@ def fold(history: Sequence[Change], landed: set[int]) -> Rows:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(histories())
 def test_after_any_replays_the_table_is_the_history_with_the_landed_letters_in_their_place(
-    drawn: tuple[list[Change], list[list[int]]],
+    drawn: tuple[list[Change], int, list[list[int]]],
 ) -> None:
-    history, groups = drawn
+    history, paused, groups = drawn
     with tempfile.TemporaryDirectory() as folder:
         shop = Shop(Path(folder))
         places: list[Coordinates] = []
@@ -78,6 +84,10 @@ def test_after_any_replays_the_table_is_the_history_with_the_landed_letters_in_t
         # The row 9 is there so that the table is, too.
         shop.receive(ORDERS.create(row(9), 1), ORDERS.at(1).create(row(9 - 2), 2))
         for index, change in enumerate(history):
+            if index == paused:
+                shop.receive(*batch)
+                batch = []
+                pause(shop)
             ends[change.key % 2] += 1
             places.append(Coordinates(TOPIC, change.key % 2, ends[change.key % 2]))
             batch.append(change.record(10 + index))
@@ -85,7 +95,9 @@ def test_after_any_replays_the_table_is_the_history_with_the_landed_letters_in_t
                 shop.receive(*batch)
                 batch = []
         shop.mend()
-        landed = {index for index, change in enumerate(history) if not change.bad}
+        landed = {index for index, change in enumerate(history) if index >= paused or not change.bad}
+        if paused < len(history):
+            resume(shop)
         for group in groups:
             answer = shop.replay(*(places[index] for index in group))
             for index in group:

@@ -27,8 +27,8 @@ class TestLanding:
         assert (answer.version, after.version) == (before.version + 1, before.version + 1)
         assert after.topics == before.topics
         assert shop.rows() == [row(1), row(2), row(3)]
-        assert changed(shop.table, sequence=1, rows={}, sha256="", replayed={}) == changed(
-            before.tables[NAME], sequence=1, rows={}, sha256="", replayed={}
+        assert changed(shop.table, sequence=1, rows={}, sha256="", replayed={}, replayed_to="") == changed(
+            before.tables[NAME], sequence=1, rows={}, sha256="", replayed={}, replayed_to=""
         )
         assert shop.table.replayed == {TOPIC: {0: ((1, 1),)}}
         assert (shop.table.rows, shop.table.tainted) == ({"4": 3}, True)

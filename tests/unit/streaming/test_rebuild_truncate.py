@@ -58,6 +58,18 @@ class TestTruncate:
         world.live()
         assert (world.table.generation, world.table.truncated, world.rows()) == (2, "", [row(2)])
 
+    def test_a_truncate_without_a_position_is_followed_by_a_snapshot_where_another_partition_may_bring_rows_of_before(
+        self, world: World
+    ) -> None:
+        world.log.partitions[TOPIC] = {0: [], 1: []}
+        world.send(ORDERS.create(row(1), 0))
+        world.live()
+        world.snapshot = (ORDERS.reread(row(3), 0),)
+        world.send(ORDERS.truncate(0), ORDERS.create(row(3), 0))
+        world.live()
+
+        assert (len(world.signals), world.rows()) == (1, [row(3)])
+
     def test_another_truncate_begins_another_generation(self, world: World) -> None:
         world.send(ORDERS.create(row(1), 10), ORDERS.truncate(20), ORDERS.create(row(2), 21), ORDERS.truncate(30))
         world.send(ORDERS.create(row(3), 31))

@@ -271,3 +271,23 @@ def test_a_claim_of_a_lost_ledger_that_comes_late_is_told_and_never_counted(tmp_
     assert "move this file" in told.value.remedy
     state.delete(path_of(6))
     assert start(tmp_path, zone, state).ledger.state.ledger_id == driver.state.ledger_id
+
+
+def test_a_claim_of_a_lost_ledger_that_comes_late_as_version_2_is_told_and_nothing_is_changed(tmp_path: Path) -> None:
+    lost = MemoryStorage()
+    claimed(lost, "run-old")
+    claimed(lost, "run-late")
+    zone, state = MemoryStorage(), MemoryStorage()
+    driver = claimed(state, "run-new")
+    ensure_owner(zone, driver.state.ledger_id, "shop")
+
+    state.put(path_of(2), lost.read(path_of(2)))
+
+    with pytest.raises(LedgerCorruptError, match="Version 2 of the ledger, by run-late") as told:
+        start(tmp_path, zone, state)
+    assert told.value.facts["file"] == path_of(2)
+    made = make_ledger_again(zone, state, look_only=True, now_ms=lambda: NOON_MS, threads=1)
+    assert (made.rebuilt.copied, made.rebuilt.state.ledger_id) == (1, driver.state.ledger_id)
+    assert version_numbers(state) == [1, 2]
+    state.delete(path_of(2))
+    assert start(tmp_path, zone, state).ledger.state.ledger_id == driver.state.ledger_id
