@@ -33,6 +33,7 @@ from streaming.landing.steps import Steps
 from streaming.landing.stops.columns import refusal_stop
 from streaming.landing.stops.keys import null_key_stop
 from streaming.landing.stops.stop import Stop, first_of
+from streaming.landing.stops.truncates import truncate_may_wait
 from streaming.landing.table_schema import TableSchema
 from streaming.plan import BatchPlan, TableOptions
 from streaming.policies import Compaction, OnResnapshot, TableMode
@@ -255,7 +256,7 @@ class TableWriter:
             accepts_another=self._options.on_resnapshot is OnResnapshot.UPSERT,
         )
         proof: Proof | None = None
-        if not self._tainted:
+        if not self._tainted and not truncate_may_wait(events, self.progress.topics, self._plan, self._options):
             proof, self._tainted = self.progress.proof(events, min(closed.certain, foreign))
         marked = mark(
             events,

@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
-from connectors.landing_zone.requests import Action, Request, new_request
+from connectors.landing_zone.requests import Action, Answer, new_request
 from streaming.lifecycle.asked_rebuilds import AskedRebuilds
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.debezium import Debezium
 from streaming.lifecycle.pausing import Pause, Resume
 from streaming.lifecycle.rebuilding import Rebuilding
+from streaming.lifecycle.resyncing import Resync
 from streaming.settings.format import Connector
 from tests.unit.streaming.replayable import NAME, Shop
 
 
-def do_chores(shop: Shop, name: str) -> None:
-    """Rebuild the table if that was asked for, and let it catch up, until there is nothing left to do."""
+def do_chores(shop: Shop, name: str, *, chunk: int = 1000, turns: int | None = None) -> None:
+    """Rebuild the table if that was asked for, and let it catch up, until there is nothing left to do.
+
+    Args:
+        chunk: offsets of a chunk of a catch-up.
+        turns: steps after which the driver has other things to do, if it has not come to the end by then.
+    """
+    steps = _steps(shop, chunk)
+    for _ in itertools.count() if turns is None else range(turns):
+        if not any(step(name) for step in steps):
+            return
+
+
+def pause(shop: Shop) -> None:
+    assert ask(shop, Action.PAUSE).accepted
+
+
+def resume(shop: Shop) -> None:
+    """Let the table land what came while it was paused."""
+    assert ask(shop, Action.RESUME).accepted
+    do_chores(shop, NAME)
+
+
+def ask(shop: Shop, action: Action) -> Answer:
+    """What a driver answers to somebody who asks for a pause, a resume or a resync of the table."""
+    request = new_request(action, now_ms=1, by="ann@home", table=NAME)
+    if action is Action.PAUSE:
+        return Pause(shop.plain.ledger)(request)
+    opened, outside, job = shop.plain.opened(), shop.plain.outside(), shop.plain.job
+    if action is Action.RESYNC:
+        return Resync(opened, job, _steps(shop)[1], outside)(request)
+    return Resume(opened, job, outside, sleep=lambda seconds: None)(request)
+
+
+def _steps(shop: Shop, chunk: int = 1000) -> tuple[AskedRebuilds, Rebuilding, CatchUp]:
     opened, outside, job = shop.plain.opened(), shop.plain.outside(), shop.plain.job
 
     def ends(topics: Any) -> dict[str, dict[int, int]]:
@@ -26,21 +61,4 @@ def do_chores(shop: Shop, name: str) -> None:
     told = ToldSnapshots(debezium)
     rebuilding = Rebuilding(opened, job, debezium, 0.0, once=True, told=told)
     asked = AskedRebuilds(opened, job, debezium, told, rebuilding, outside)
-    catch_up = CatchUp(opened, job, outside, 1000, shop.reports.append)
-    while asked(name) or rebuilding(name) or catch_up(name):
-        pass
-
-
-def pause(shop: Shop) -> None:
-    assert Pause(shop.plain.ledger)(_asking(Action.PAUSE)).accepted
-
-
-def resume(shop: Shop) -> None:
-    """Let the table land what came while it was paused."""
-    handler = Resume(shop.plain.opened(), shop.plain.job, shop.plain.outside(), sleep=lambda seconds: None)
-    assert handler(_asking(Action.RESUME)).accepted
-    do_chores(shop, NAME)
-
-
-def _asking(action: Action) -> Request:
-    return new_request(action, now_ms=1, by="ann@home", table=NAME)
+    return asked, rebuilding, CatchUp(opened, job, outside, chunk, shop.reports.append)
