@@ -36,9 +36,10 @@ def truncate_may_wait(events: OrderedRows, topics: frozenset[str], plan: BatchPl
     Args:
         topics: that have fed the table before.
     """
+    if options.on_truncate is not OnTruncate.IGNORE:
+        return False
     feeding = topics | set(events.topics)
-    partitions = sum(len(plan.topics[topic].ranges) for topic in feeding if topic in plan.topics)
-    return options.on_truncate is OnTruncate.IGNORE and partitions > 1
+    return sum(len(plan.topics[topic].ranges) for topic in feeding if topic in plan.topics) > 1
 
 
 def truncate_rebuild(options: TableOptions) -> RebuildKind | None:
