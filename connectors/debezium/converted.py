@@ -69,6 +69,8 @@ def integer_cells(array: Column) -> tuple[Int64s, Bools]:
 
 def present_cells(array: Column) -> Bools:
     """A mask of the cells that are not null."""
+    if not array.null_count:
+        return np.ones(len(array), dtype=np.bool_)
     mask: Bools = array.is_valid().to_numpy(zero_copy_only=False)
     return mask
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from connectors.debezium.converted import present_cells
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.options import PayloadFormat, SchemaIdFraming
 from connectors.debezium.utf8 import not_utf8
@@ -56,7 +57,7 @@ def frame(payloads: pa.BinaryArray, ids: SchemaIdHeaders, declared: PayloadForma
     if len(payloads) == 0 or payloads.null_count == len(payloads):
         return Framed(nothing)
     content, starts, sizes = _spans(payloads)
-    present = np.asarray(payloads.is_valid())
+    present = present_cells(payloads)
     framed = Framed(nothing)
     for place in np.flatnonzero(present & (sizes == 0)):
         framed.rejected[int(place)] = Rejection(BadReason.EMPTY_VALUE, "the value has no bytes")

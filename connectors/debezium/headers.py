@@ -33,7 +33,7 @@ class RecordHeaders:
     def __init__(self, headers: pa.ListArray | None, count: int) -> None:
         self._count = count
         self._codes: dict[str, int] = {}
-        if headers is None or count == 0:
+        if headers is None or headers.null_count == count:
             return
         entries = headers.flatten()
         if not len(entries):

@@ -41,6 +41,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from connectors.debezium.converted import present_cells
 from connectors.debezium.merge_keys import LASTING_FALL, Merged, PositionCarry, merge_keys
 from connectors.debezium.schema import ConnectType
 
@@ -194,7 +195,8 @@ def _numbers(values: Sequence[Any] | None, count: int) -> tuple[UInt64s, npt.NDA
         array = pa.array(values, kind).cast(pa.uint64())
     except (pa.ArrowException, OverflowError):
         array = pa.array([_number(value) for value in values], pa.uint64())
-    return array.fill_null(0).to_numpy(zero_copy_only=False), array.is_valid().to_numpy(zero_copy_only=False)
+    known = present_cells(array)
+    return (array.fill_null(0) if array.null_count else array).to_numpy(zero_copy_only=False), known
 
 
 def _number(value: object) -> int | None:

@@ -107,6 +107,11 @@ def contiguous(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     return joined
 
 
+def take_at_most(rows: pa.RecordBatch, size: int) -> bool:
+    """Whether the rows' values take so many bytes at most in Arrow, nulls as if they were zero or empty."""
+    return _bytes_bound(rows) <= size or int(_row_bytes(rows).sum()) <= size
+
+
 def _fixed_bytes(schema: pa.Schema) -> int:
     return sum(4 if is_text(kind) else max(kind.bit_width // 8, 1) for kind in schema.types)
 

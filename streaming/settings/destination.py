@@ -134,7 +134,7 @@ class Parquet(Section):
     """Encoding of Parquet files."""
 
     compression: Compression = Compression.ZSTD
-    """Codec of the column chunks."""
+    """Codec of the column chunks. Files of one or two short rows are never compressed: it makes them larger."""
     level: int | None = Field(default=None, ge=1, le=22, examples=[1])
     """Compression level: zstd 1 to 22 (1 without it), gzip 1 to 9 (6 without it)."""
     row_group_rows: int = Field(default=131_072, ge=1_024, le=10_000_000)
