@@ -32,7 +32,7 @@ def test_a_row_that_is_made_again_before_it_is_read_is_no_second_one(tmp_path: P
     assert [each["id"] for each in shop.plain.rows(NAME)].count(3) == 1
 
 
-@pytest.mark.parametrize(("partitions", "markers"), [((0,), {"0", "4"}), ((0, 1), {"4"})], ids=str)
+@pytest.mark.parametrize(("partitions", "markers"), [((0,), {"0", "4"}), ((0, 1), {"4"})], ids=["one", "two"])
 def test_rows_are_taken_for_new_in_one_partition_alone(
     tmp_path: Path, partitions: tuple[int, ...], markers: set[str]
 ) -> None:
