@@ -3,8 +3,9 @@
 All contenders run in one Java that is warm, which saves the starts: each has carried records before it is measured.
 What counts are the seconds inside of micro-batches, so neither the start of a query nor Spark's own log of offsets,
 which all contenders have alike; and of several rounds the quickest, which other work on the machine disturbed least.
-Heap and Spark's settings are the same for all. So these figures are no measure of anything but of each other; `make
-bench` measures. Where other work had most of the cores, the ratios are told and not judged.
+Heap and Spark's settings are the same for all, and Java has both of its compilers, as in a Spark that carries records
+itself. So these figures are no measure of anything but of each other; `make bench` measures. Where other work had most
+of the cores, the ratios are told and not judged.
 """
 
 from __future__ import annotations
@@ -174,7 +175,8 @@ def main(out: Path) -> int:
             for topic_set in (*warm.values(), *sets.values()):
                 fill(topic_set, broker.bootstrap_servers)
             place = Place(folder, broker.bootstrap_servers, registry.url)
-            spark = spark_session(bridge_settings(sets[ONE], place), resolve_jars(JarSet.SPARK_KAFKA))
+            shared = limit.both_compilers(bridge_settings(sets[ONE], place))
+            spark = spark_session(shared, resolve_jars(JarSet.SPARK_KAFKA))
             session = Session(spark, folder, broker.bootstrap_servers, registry.url)
             for workload, topic_set in warm.items():
                 for contender in CARRIED[workload]:
