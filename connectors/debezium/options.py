@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TypeVar, assert_never
 
@@ -130,6 +130,11 @@ class TableRules:
             if _matches(names, (pattern,)):
                 return decoding
         return _DEFAULT_DECODING
+
+    def with_every_operation(self) -> TableRules:
+        """The same rules with no operation left out: for records that have landed under the settings of another day."""
+        tables = tuple((pattern, replace(each, excluded_operations=())) for pattern, each in self.tables)
+        return replace(self, tables=tables)
 
 
 @dataclass(frozen=True)

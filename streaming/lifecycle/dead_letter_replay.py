@@ -2,7 +2,8 @@
 
 A letter holds the bytes of a record that was left out. The driver decodes them with its present settings and registry,
 and lands the event as its table's next file, in a version that leaves the offsets alone. That keeps the order only if
-no newer event of the same row has landed since, so Kafka is read from the record on to where the ledger ends.
+no newer event of the same row has landed since, so Kafka is read from the record on to where the table has landed,
+with no operation left out: what has landed has done so under the settings of its day.
 
 In this order: what the letters are; what each would do by itself; what has come since; one file per table. Each step
 refuses letters with a reason, and the rest go on. The version that lands letters also remembers them: a driver that
@@ -113,7 +114,9 @@ class DeadLetterReplay:
             known.add(at)
             if at in asked:
                 letters[at] = letter
-        decoder = Decoder(self._job.decode, self._kafka.schemas())
+        schemas, options = self._kafka.schemas(), self._job.decode
+        decoder = Decoder(options, schemas)
+        of_any_day = Decoder(dataclasses.replace(options, rules=options.rules.with_every_operation()), schemas)
         parts: Parts = {at: why.NO_LETTER for at in wanted if at not in letters}
         tables: dict[SourceTable, list[LeftOut]] = {}
         state = self._opened.ledger.state
@@ -127,7 +130,7 @@ class DeadLetterReplay:
         chosen: list[_Chosen] = []
         for source, left_out in tables.items():
             try:
-                group, refusals = self._choose_of_table(source, left_out, frozenset(known), decoder)
+                group, refusals = self._choose_of_table(source, left_out, frozenset(known), of_any_day)
             except Terminal as error:
                 parts |= {each.at: why.of_error(error) for each in left_out}
                 continue
@@ -136,7 +139,7 @@ class DeadLetterReplay:
         return parts, chosen, decoder
 
     def _choose_of_table(
-        self, source: SourceTable, left_out: list[LeftOut], known: frozenset[Coordinates], decoder: Decoder
+        self, source: SourceTable, left_out: list[LeftOut], known: frozenset[Coordinates], of_any_day: Decoder
     ) -> tuple[_Chosen, Parts]:
         state = self._opened.ledger.state
         directory = TableDirectory(plan_batch(self._job, state, {}, "replay", frozenset()))
@@ -159,15 +162,21 @@ class DeadLetterReplay:
             def left_out_still(at: Coordinates) -> bool:
                 return not has_replayed(table.replayed, *at) and proof.holds(at)
 
-            later = LaterEvents(source, able, known, left_out_still, decoder)
-            read_later(name, table.partitions, [each.at for each in able], state, self._kafka, later)
+            later = LaterEvents(source, able, known, left_out_still, of_any_day)
+            read_later(name, table, [each.at for each in able], state, self._kafka, later)
             parts |= {each.at: why.DIFFERS for each in able if later.differs(each.at)}
             for at, newer in later.newer().items():
                 letter = newer.at in known and not has_replayed(table.replayed, *newer.at)
-                parts.setdefault(at, why.newer_landed(name, newer, letter=letter, at=at))
+                excluded = newer.what in self._excluded(source)
+                parts.setdefault(at, why.newer_landed(name, newer, letter=letter, at=at, excluded=excluded))
         able = [each for each in able if each.at not in parts]
         keyless = history or any(not each.chunk.schema.key for each in able)
         return _Chosen(name, table, tuple(able), keyless), parts
+
+    def _excluded(self, source: SourceTable) -> frozenset[str]:
+        """The operations that the settings leave out now."""
+        decoding = self._job.decode.rules.decoding_for(source)
+        return frozenset() if decoding is None else frozenset(op.name.lower() for op in decoding.excluded_operations)
 
     def _trial(self, name: str, each: LeftOut, state: LedgerState) -> Part | None:
         """Why the event would not land as it is; None where it would."""

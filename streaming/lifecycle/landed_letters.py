@@ -35,6 +35,17 @@ def with_letters(table: TableState, letters: Iterable[LeftOut]) -> TableState:
     )
 
 
+def landed_ends(topic: str, table: TableState, state: LedgerState) -> dict[int, int]:
+    """Where the table has landed in the topic's partitions.
+
+    That is beyond where the ledger ends after it was made again, until the stream has caught up with the table.
+    """
+    ends = dict(state.topics[topic].partitions)
+    for number, end in table.landed_to.get(topic, {}).items():
+        ends[number] = max(end, ends.get(number, 0))
+    return dict(sorted(ends.items()))
+
+
 def ranges_of(table: TableState, places: Iterable[Coordinates], state: LedgerState) -> Ranges:
     """From the first letter to where the table has landed; nothing of the partitions without letters."""
     first: dict[tuple[str, int], int] = {}
@@ -42,9 +53,7 @@ def ranges_of(table: TableState, places: Iterable[Coordinates], state: LedgerSta
         first[at.topic, at.partition] = min(at.offset, first.get((at.topic, at.partition), at.offset))
     ranges: dict[str, PlannedTopic] = {}
     for topic in sorted({*table.partitions, *(topic for topic, _ in first)} & state.topics.keys()):
-        landed_to = table.landed_to.get(topic, {})
-        passed = state.topics[topic].partitions
-        ends = {number: max(end, landed_to.get(number, 0)) for number, end in sorted(passed.items())}
+        ends = landed_ends(topic, table, state)
         spans = {number: (first.get((topic, number), end), end) for number, end in ends.items()}
         ranges[topic] = PlannedTopic(state.topics[topic].id, spans)
     return ranges

@@ -99,8 +99,10 @@ class LaterEvents:
 
     Args:
         letters: those that are to land.
-        set_aside: the coordinates of all letters: what of them cannot be decoded has not landed.
-        left_out: whether a record that decodes is proven not to have landed.
+        set_aside: the coordinates of all letters.
+        left_out: whether a record that has a letter is proven not to have landed.
+        decoder: one that leaves out no operation (:meth:`TableRules.with_every_operation`): what the settings leave out
+            now may have landed before they did.
     """
 
     def __init__(
@@ -139,9 +141,8 @@ class LaterEvents:
             if chunk.table == self._source
             for offset, what, keys, position in _events(chunk)
         ]
-        for bad in decoded.bad:
-            if Coordinates.of(bad) not in self._set_aside:
-                events.append((bad.offset, UNREADABLE, (EVERY_ROW,), None))
+        # What has a letter may have landed all the same, in another attempt or beside the stream: see _add.
+        events += [(bad.offset, UNREADABLE, (EVERY_ROW,), None) for bad in decoded.bad]
         for offset, what, keys, position in sorted(events, key=lambda event: event[0]):
             self._add(Found(Coordinates(records.topic, records.partition, offset), what), keys, position, times[offset])
 

@@ -1,4 +1,4 @@
-"""Reading what Kafka holds from left-out records on to where the ledger ends: which ranges, and how much at most."""
+"""Reading what Kafka holds from left-out records on to where the table has landed: which ranges, how much at most."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from connectors.command_lines import command
 from connectors.errors import Terminal
 from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
 from connectors.kafka.topics import TopicDescription
-from connectors.landing_zone.ledger.state import LedgerState
+from connectors.landing_zone.ledger.state import LedgerState, TableState
 from streaming.dead_letters.coordinates import Coordinates
 from streaming.driver.planning import require_same_topic
+from streaming.lifecycle.landed_letters import landed_ends
 from streaming.lifecycle.later_events import LaterEvents
 from streaming.lifecycle.letter_topics import LetterTopics
 from streaming.wording import count_text
@@ -31,7 +32,7 @@ class TooMuchToReadError(Terminal):
 
 def read_later(
     name: str,
-    topics: Iterable[str],
+    table: TableState,
     records: Iterable[Coordinates],
     state: LedgerState,
     kafka: LetterTopics,
@@ -42,11 +43,11 @@ def read_later(
     """Let ``later`` read everything that has landed since the records; returns how many offsets that were.
 
     Args:
-        name: of the table; topics: those that feed it.
+        name: of the table; table: its state, which names the topics that feed it and how far it has landed.
         records: the left-out ones.
 
     Raises:
-        RecordsGoneError: retention has removed records that may be newer.
+        RecordsGoneError: retention has removed records that may be newer, or Kafka has lost some that landed.
         TopicNotFoundError, TopicRecreatedError: a topic is not there any more, or another one by now.
         TooMuchToReadError: more than ``most`` offsets.
         Transient: Kafka or the registry does not answer.
@@ -54,8 +55,9 @@ def read_later(
     first: dict[tuple[str, int], int] = {}
     for at in records:
         first[at.topic, at.partition] = min(at.offset, first.get((at.topic, at.partition), at.offset))
-    wanted = sorted({*topics, *(topic for topic, _ in first)} & state.topics.keys())
-    spans = _spans(name, first, wanted, state, kafka)
+    wanted = {*table.partitions, *table.landed_to, *(topic for topic, _ in first)} & state.topics.keys()
+    ends = {topic: landed_ends(topic, table, state) for topic in sorted(wanted)}
+    spans = _spans(name, first, ends, state, kafka)
     total = sum(end - start for start, end in spans.values())
     if total > most:
         raise TooMuchToReadError(
@@ -71,40 +73,55 @@ def read_later(
 
 
 def _spans(
-    name: str, first: Mapping[tuple[str, int], int], topics: list[str], state: LedgerState, kafka: LetterTopics
+    name: str,
+    first: Mapping[tuple[str, int], int],
+    ends: Mapping[str, Mapping[int, int]],
+    state: LedgerState,
+    kafka: LetterTopics,
 ) -> Spans:
-    present = kafka.topics(topics)
+    present = kafka.topics(list(ends))
     spans: Spans = {}
     others: list[tuple[str, int]] = []
-    for topic in topics:
-        recorded = state.topics[topic]
+    for topic, partitions in ends.items():
         found = _require(topic, name, present)
-        require_same_topic(topic, recorded, found.id)
-        for partition, end in sorted(recorded.partitions.items()):
+        require_same_topic(topic, state.topics[topic], found.id)
+        for partition, end in partitions.items():
             start = first.get((topic, partition))
             if start is None:
                 others.append((topic, partition))
                 continue
-            earliest, _ = found.partitions.get(partition, (end, end))
+            earliest, latest = found.partitions.get(partition, (end, end))
             if earliest > start:
-                raise RecordsGoneError(
-                    f"Kafka's retention has removed the records from {start} to {earliest - 1} of {topic}/{partition}, "
-                    "which may be newer events of the row",
-                    remedy=f"rebuild the table with {command('resync CONFIG {}', name)}",
-                    table=name,
-                )
+                gone = f"Kafka's retention has removed the records from {start} to {earliest - 1}"
+                raise _records_gone(gone, topic, partition, name)
+            _require_end(topic, partition, end, latest, name)
             spans[topic, partition] = (start, end)
     if others:
         moment = _written_ms(spans, kafka)
         for topic in dict.fromkeys(topic for topic, _ in others):
             since = {} if moment is None else kafka.since(topic, present[topic], moment - CLOCK_SLACK_MS)
             for partition in (number for each, number in others if each == topic):
-                earliest, _ = present[topic].partitions.get(partition, (0, 0))
-                end = state.topics[topic].partitions[partition]
+                end = ends[topic][partition]
+                earliest, latest = present[topic].partitions.get(partition, (0, end))
                 start = max(earliest, since.get(partition, earliest))
                 if start < end:
+                    _require_end(topic, partition, end, latest, name)
                     spans[topic, partition] = (start, end)
     return spans
+
+
+def _require_end(topic: str, partition: int, end: int, latest: int, name: str) -> None:
+    """What has landed is still there to be read: a log that was cut off cannot tell what its lost records were."""
+    if latest < end:
+        raise _records_gone(f"Kafka no longer holds the records from {latest} to {end - 1}", topic, partition, name)
+
+
+def _records_gone(what: str, topic: str, partition: int, name: str) -> RecordsGoneError:
+    return RecordsGoneError(
+        f"{what} of {topic}/{partition}, which may be newer events of the row",
+        remedy=f"rebuild the table with {command('resync CONFIG {}', name)}",
+        table=name,
+    )
 
 
 def _require(topic: str, name: str, present: Mapping[str, TopicDescription]) -> TopicDescription:

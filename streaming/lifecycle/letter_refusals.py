@@ -120,24 +120,35 @@ def nothing_lands(notes: tuple[str, ...]) -> Part:
     return Part(accepted=False, message=f"nothing of it lands{because}", remedy="nothing")
 
 
-def newer_landed(name: str, newer: Found, *, letter: bool, at: Coordinates) -> Part:
+def newer_landed(name: str, newer: Found, *, letter: bool, at: Coordinates, excluded: bool = False) -> Part:
     """A newer event of the row has landed, or may have.
 
     Args:
         letter: the newer event is a dead letter itself that has not been replayed.
+        excluded: the settings leave its operation out now.
     """
+    resync = command("resync CONFIG {}", name)
     if newer.what == UNREADABLE:
+        then = f"replay both letters then, or rebuild the table with {resync}" if letter else "replay the letter then"
         return Part(
             accepted=False,
             message=f"the later record {newer.at} cannot be decoded now, and may be a newer event of the row",
-            remedy="restore the settings or the schema with which it landed, and replay the letter then",
+            remedy=f"restore the settings or the schema with which it landed, and {then}",
         )
     if letter:
         return Part(
             accepted=False,
             message=f"a newer event of the row is a dead letter too: {newer.at}",
             remedy=f"replay both at once: {command('dead-letters replay CONFIG {} {}', at, newer.at)}; if that one is "
-            f"refused too, rebuild the table with {command('resync CONFIG {}', name)}",
+            f"refused too, rebuild the table with {resync}",
+        )
+    if excluded:
+        return Part(
+            accepted=False,
+            message="a newer event of the row may have landed before the settings left it out: "
+            f"{newer.what} {newer.at}",
+            remedy=f"nothing, if it has landed; otherwise rebuild the table with {resync}, which leaves the rows that "
+            "the source has now",
         )
     match newer.what:
         case "truncate":
@@ -147,7 +158,7 @@ def newer_landed(name: str, newer: Found, *, letter: bool, at: Coordinates) -> P
         case _:
             remedy = (
                 "nothing, if that event has the whole row, as Debezium's creates, reads and updates do; otherwise "
-                f"rebuild the table with {command('resync CONFIG {}', name)}"
+                f"rebuild the table with {resync}"
             )
     return Part(accepted=False, message=f"a newer event of the row has landed: {newer.what} {newer.at}", remedy=remedy)
 

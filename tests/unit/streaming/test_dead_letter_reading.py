@@ -31,7 +31,7 @@ def test_more_than_a_request_may_cost_is_refused_with_the_numbers(tmp_path: Path
         SourceTable("shop", "public", "orders"), [], frozenset(), lambda at: False, Decoder(shop.plain.job.decode)
     )
     with pytest.raises(TooMuchToReadError) as raised:
-        read_later(NAME, [TOPIC], [at(0, 1)], shop.plain.ledger.state, shop.kafka(), none, most=1)
+        read_later(NAME, shop.table, [at(0, 1)], shop.plain.ledger.state, shop.kafka(), none, most=1)
     assert raised.value.message == (
         "2 offsets would have to be read to tell whether a newer event of the row has landed; 1 are the most"
     )
@@ -39,7 +39,7 @@ def test_more_than_a_request_may_cost_is_refused_with_the_numbers(tmp_path: Path
         "rebuild the table with `cdc-bridge resync CONFIG public.orders`, or replay newer letters only"
     )
     assert shop.read == {}
-    assert read_later(NAME, [TOPIC], [at(0, 1)], shop.plain.ledger.state, shop.kafka(), none) == 2
+    assert read_later(NAME, shop.table, [at(0, 1)], shop.plain.ledger.state, shop.kafka(), none) == 2
 
 
 def test_a_record_that_was_compacted_away_is_not_landed_for_its_rows_later_events_may_have_gone_with_it(
