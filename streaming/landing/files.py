@@ -234,6 +234,7 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
         "dropped": state.dropped,
     }
     bounds = {
+        "loaded_ms": state.loaded_ms,
         "starts": state.starts,
         "first_run": state.first_run,
         "first_ms": state.first_ms,
@@ -248,13 +249,19 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
 
 
 def _vector(state: TableState, plan: BatchPlan) -> Vector:
-    """The end of every partition that feeds the table, be it that of this batch or, for a parked table, of its rows."""
+    """The end of every partition that feeds the table, be it that of this batch or, for a parked table, of its rows.
+
+    A batch that reads records once more, since the ledger was made again, ends before what the table has landed.
+    """
     vector: Vector = {}
     for topic in sorted(state.partitions.keys() & plan.topics.keys()):
         resume = {} if state.parked is None else state.parked.resume.get(topic, {})
-        known = state.partitions[topic]
+        known, landed_to = state.partitions[topic], state.landed_to.get(topic, {})
         vector[topic] = {
-            partition: PartitionEnd(resume.get(partition, end), known[partition].high if partition in known else "")
+            partition: PartitionEnd(
+                max(resume.get(partition, end), landed_to.get(partition, 0)),
+                known[partition].high if partition in known else "",
+            )
             for partition, (_, end) in sorted(plan.topics[topic].ranges.items())
         }
     return vector

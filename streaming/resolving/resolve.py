@@ -235,13 +235,14 @@ def _vouch(place: Place, ledger: Ledger, disputed: Disputed, decision: Decision 
     """Note a person's word in the ledger, and what follows from it."""
     file, name = disputed.file, disputed.file.table
     if decision is Decision.KEEP:
-        table = rolled_back(place.zone, place.state, file, disputed, ledger.state)
+        back = rolled_back(place.zone, place.state, file, disputed, ledger.state)
+        table, schemas = back.table, back.schemas
         known = foreign_file(place.zone, file, disputed)
         words = f"another's file {file.sequence} (sha256 {known.sha256}) stays, what was bound lands again ({place.by})"
     else:
-        table = replace(ledger.state.tables[name], unseen=file.sequence)
+        table, schemas = replace(ledger.state.tables[name], unseen=file.sequence), {}
         known, words = file, f"file {file.sequence} is not to be seen and was read by the replicator ({place.by})"
-    ledger.commit(Draft(tables={name: table}, vouched={name: known}, decided={name: words}))
+    ledger.commit(Draft(tables={name: table}, schemas=schemas, vouched={name: known}, decided={name: words}))
 
 
 def _ask_to_go_on(place: Place, state: LedgerState, name: str) -> bool:

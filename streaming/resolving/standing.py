@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
 from msgspec.structs import replace
 
 from connectors.command_lines import command
@@ -11,11 +15,24 @@ from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableS
 from connectors.landing_zone.replay import open_zone
 from connectors.landing_zone.replay.content import open_content
 from connectors.landing_zone.replay.table_metadata import TableMetadata
+from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.storage.protocol import Storage
 from connectors.landing_zone.verify.file_rules import count_rows, stored_columns
 from streaming.driver.resuming import stopped
 from streaming.resolving.decision import DecisionRefusedError
 from streaming.resolving.origin import origin_of
+
+
+@dataclass(frozen=True)
+class RolledBack:
+    """A table that has gone back.
+
+    Attributes:
+        schemas: its columns by then, as the ledger holds them: it has forgotten them if the file has added some.
+    """
+
+    table: TableState
+    schemas: Mapping[str, str]
 
 
 def foreign_file(zone: Storage, file: LandedFile, disputed: Disputed) -> LandedFile:
@@ -35,7 +52,7 @@ def foreign_file(zone: Storage, file: LandedFile, disputed: Disputed) -> LandedF
     return replace(file, sha256=copy.sha256, bytes=copy.bytes, rows=rows, logical="", ranges={})
 
 
-def rolled_back(zone: Storage, state: Storage, file: LandedFile, disputed: Disputed, ledger: LedgerState) -> TableState:
+def rolled_back(zone: Storage, state: Storage, file: LandedFile, disputed: Disputed, ledger: LedgerState) -> RolledBack:
     """The table as it stood before the file, so that its records land again, behind the number that is taken.
 
     Raises:
@@ -57,10 +74,13 @@ def rolled_back(zone: Storage, state: Storage, file: LandedFile, disputed: Dispu
         doubt_ms=now.doubt_ms,
         dropped=now.dropped,
         relation=now.relation,
+        # Nobody tells of these changes again: the stream has passed them.
+        renamed_columns=now.renamed_columns,
+        column_numbers=_column_numbers(now, before, origin.before),
         rebuild=now.rebuild,
         parked=None,
     )
-    return stopped(
+    standing = stopped(
         back,
         origin.resume,
         reason="zone:sequence_conflict",
@@ -68,6 +88,15 @@ def rolled_back(zone: Storage, state: Storage, file: LandedFile, disputed: Dispu
         "to land again",
         remedy=command("resume CONFIG {}", file.table),
     )
+    return RolledBack(standing, {before.schema: origin.before.schemas[before.schema]})
+
+
+def _column_numbers(now: TableState, before: TableState, known: LedgerState) -> tuple[int, ...]:
+    """The numbers by which the next look into the catalog finds again what has become of the columns from before."""
+    if before.column_numbers and before.relation == now.relation:
+        return before.column_numbers
+    columns = msgspec.json.decode(known.schemas[before.schema], type=PinnedSchema).columns
+    return now.column_numbers[: len(columns)]
 
 
 def _only(file: LandedFile, disputed: Disputed) -> Copy:

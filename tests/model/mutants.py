@@ -186,7 +186,7 @@ MUTANTS = (
     Mutant(
         "a ledger made again takes nothing from the footers",
         f"{_LEDGER}/lost_table.py",
-        "        landed_to=ends_of(footer),\n",
+        "        landed_to=_landed_to(footer, same),\n",
         "",
     ),
     Mutant(

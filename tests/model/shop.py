@@ -87,7 +87,7 @@ def _land(zone: Storage, plan: BatchPlan, table: str, span: tuple[int, int], uni
         rows={"4": known.rows.get("4", 0) + len(rows)},
         sha256="",
     )
-    body = _file(table, sequence, plan.commit, msgspec.json.encode(state).decode(), end, rows)
+    body = _file(table, sequence, plan.commit, msgspec.json.encode(state).decode(), max(end, landed_to), rows)
     staged = staged_path(plan.epoch, known.folder, sequence, f"{unique}-{plan.commit}", "parquet")
     zone.put(staged, body)
     file = LandedFile(

@@ -123,7 +123,16 @@ def _told(found: FoundTable, footer: Footer, copied: TableState | None, file: _L
     if copied.status not in _LANDING or carried.status not in _LANDING:
         why = f"it was {copied.status.value.replace('_', ' ')} at the ledger's copy, and has landed more since"
         return dataclasses.replace(found, proof=Proof.NONE, state=carried, why=why)
+    if copied.column_numbers and not _begins_with(footer.schema, copied.schema):
+        why = "the columns of its last file do not begin with those of the ledger's copy"
+        return dataclasses.replace(found, proof=Proof.NONE, state=carried, why=why)
     return dataclasses.replace(found, state=carried)
+
+
+def _begins_with(schema: PinnedSchema, fingerprint: str) -> bool:
+    """Whether the schema was the one with this fingerprint before columns were added to it."""
+    columns = schema.columns
+    return any(str(PinnedSchema(columns[:end]).fingerprint) == fingerprint for end in range(len(columns), 0, -1))
 
 
 def _digest_of(copied: TableState, name: str, base: LedgerState) -> str:
@@ -151,16 +160,21 @@ def _last_file(zone: Storage, files: PublishedFiles, number: int, work: Path) ->
 
 
 def _from_footer(footer: Footer, copied: TableState | None, file: _LastFile) -> TableState:
-    """The state of a table after the file with this footer; what no footer says stays as the copy has it."""
+    """The state of a table after the file with this footer; what no footer says stays as the copy has it.
+
+    What the source's catalog and schema changes have told is of the copy's moment. It is never too new: the catalog is
+    looked into again, and the changes behind the copy's offsets are read again.
+    """
     carried = _STATE.decode(footer.state)
     told = copied or carried
+    same = told if told.generation == footer.generation else carried
     return replace(
         carried,
         generation=footer.generation,
         sequence=int(footer.sequence),
         schema=str(footer.schema.fingerprint),
         sha256=file.sha256,
-        landed_to=ends_of(footer),
+        landed_to=_landed_to(footer, same),
         rows=_rows_after(carried, footer, file, told),
         rebuild=told.rebuild,
         unseen=told.unseen,
@@ -168,11 +182,39 @@ def _from_footer(footer: Footer, copied: TableState | None, file: _LastFile) -> 
         heard_ms=told.heard_ms,
         doubt_ms=told.doubt_ms,
         gone=told.gone,
+        relation=same.relation,
+        renamed_columns=same.renamed_columns,
+        column_numbers=same.column_numbers,
+        # A topic that the file's batch has read is not left out any more, or was once more: the next start says which.
+        left_out=tuple(topic for topic in told.left_out if topic not in footer.topics),
+        loaded_ms=_loaded_ms(carried, same),
         ignored_values=told.ignored_values,
         late=told.late,
         dead_letters=told.dead_letters,
         source_ms=told.source_ms,
     )
+
+
+def _landed_to(footer: Footer, known: TableState) -> Offsets:
+    """Where each partition has not landed yet: by the file or, where that was made of records read again, by the copy.
+
+    Args:
+        known: of the file's generation; that its topics are the file's is looked at before the table goes on.
+    """
+    ends = ends_of(footer)
+    return {
+        topic: _furthest(ends.get(topic, {}), known.landed_to.get(topic, {}))
+        for topic in sorted({*ends, *known.landed_to})
+    }
+
+
+def _furthest(ends: dict[int, int], others: dict[int, int]) -> dict[int, int]:
+    return {number: max(ends.get(number, 0), others.get(number, 0)) for number in sorted({*ends, *others})}
+
+
+def _loaded_ms(carried: TableState, known: TableState) -> int:
+    """As the footer says; as the copy has it where an earlier release's does not, if no later load has landed since."""
+    return carried.loaded_ms or (known.loaded_ms if known.loaded == carried.loaded else 0)
 
 
 def _rows_after(carried: TableState, footer: Footer, file: _LastFile, told: TableState) -> dict[str, int]:

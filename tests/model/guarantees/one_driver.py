@@ -105,7 +105,7 @@ BROKEN = (
     Broken(
         "a ledger made again takes nothing from the footers",
         "connectors/landing_zone/ledger/lost_table.py",
-        "        landed_to=ends_of(footer),\n",
+        "        landed_to=_landed_to(footer, same),\n",
         "",
         (f"{STREAMING}/test_lost_ledger.py::test_whatever_is_lost_whenever_every_event_lands_exactly_once",),
     ),

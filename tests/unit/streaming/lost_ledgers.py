@@ -102,6 +102,10 @@ class World:
     def copied(self) -> LedgerState:
         return msgspec.json.decode((self.folder / "zone" / SNAPSHOT_COPY).read_bytes(), type=LedgerState)
 
+    def write_copy(self, copy: LedgerState) -> None:
+        """Put another copy in the zone's."""
+        (self.folder / "zone" / SNAPSHOT_COPY).write_bytes(msgspec.json.encode(copy))
+
     def lose(self) -> None:
         shutil.rmtree(self.folder / "state")
 
