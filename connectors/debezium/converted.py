@@ -61,9 +61,7 @@ class Ranged:
 
 def integer_cells(array: Column) -> tuple[Int64s, Bools]:
     """The numbers of an integer array, 0 for null, and a mask of the cells that are not null."""
-    if array.null_count == 0:
-        return array.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), np.ones(len(array), dtype=np.bool_)
-    filled = pc.fill_null(array, pa.scalar(0, array.type))
+    filled = pc.fill_null(array, pa.scalar(0, array.type)) if array.null_count else array
     return filled.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), present_cells(array)
 
 
