@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from unittest import mock
 
+import py4j.java_gateway
+import py4j.protocol
 from py4j.java_gateway import GatewayParameters, JavaGateway, JVMView, launch_gateway
 
 from connectors.java import find_java
@@ -33,7 +36,17 @@ def start_jvm() -> JavaGateway:
 
 
 def java_topics(jvm: JVMView, config: KafkaConfig) -> set[str]:
-    """Topics that the Java client lists with the options translated for it."""
+    """Topics that the Java client lists with the options translated for it.
+
+    Raises:
+        Py4JJavaError: What the client throws. Once a session of Spark has run in this process, pyspark's handler looks
+            at every exception with the help of its own JVM, which doesn't know those of this one; so it is set aside.
+    """
+    with mock.patch.object(py4j.java_gateway, "get_return_value", py4j.protocol.get_return_value):
+        return _topics(jvm, config)
+
+
+def _topics(jvm: JVMView, config: KafkaConfig) -> set[str]:
     properties = jvm.java.util.Properties()
     for name, value in java_options(config).items():
         properties.setProperty(name, value)
