@@ -26,6 +26,7 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
 )
 from connectors.landing_zone.ledger.table_state import NAME_COLLISION
+from connectors.landing_zone.row_marker import RowMarker
 from streaming.driver.publishing import ZONE_REASON
 from streaming.driver.resuming import Resume, stopped
 from streaming.driver.source_changes import changes_by_source
@@ -47,6 +48,7 @@ Drops = Mapping[Source, Dropped]
 
 _ONLY_BY_A_PERSON = (NAME_COLLISION, StopReason.TOPIC_RECREATED, UNPROVEN, NOT_ADOPTED)
 _AT_REST = (TableStatus.LOADING, TableStatus.STREAMING, TableStatus.PARKED)
+_DOUBLED = "and rows may be there twice, since `markers: natural` had them land as new ones (marker 0)"
 _TOLD_BY_TOPIC = (
     "which the schema-change topic told only after events of the new table had landed, so mirrored rows may be of the "
     "table that is gone"
@@ -153,6 +155,11 @@ def with_replaced_columns(
     )
 
 
+def _has_inserted(table: TableState) -> bool:
+    """Whether rows have landed as new ones, without a look for their key."""
+    return bool(table.keys) and not table.history and table.rows.get(str(RowMarker.INSERT.value), 0) > 0
+
+
 def _keeps_no_row(table: TableState) -> bool:
     """Whether a rebuild is still to remove the folder, at once or when a person lets it."""
     return table.status is TableStatus.DELETING or (table.parked is not None and table.parked.postponed is not None)
@@ -223,9 +230,12 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
     A rebuild that is still to remove the folder keeps none of them, nor does one that a person has postponed. One that
     has landed rows since would end with them among its own, so the table stops there, too. A table whose events have no
     positions is gone for all that is known, so nobody is asked for its rows.
+
+    Rows that landed as new ones may be there twice, whatever the policy lets stay.
     """
-    table = msgspec.structs.replace(table, dropped=dropped, tainted=True)
-    kept = options.on_truncate is OnTruncate.IGNORE or options.mode is TableMode.HISTORY
+    doubled = table.doubled or _has_inserted(table)
+    table = msgspec.structs.replace(table, dropped=dropped, tainted=True, doubled=doubled)
+    kept = options.mode is TableMode.HISTORY or (options.on_truncate is OnTruncate.IGNORE and not doubled)
     # What the catalog shows may come before the old table's rows do.
     nothing = table.sequence == 0 and not dropped.by_lsn
     if kept or nothing or _keeps_no_row(table) or _stands_for_its_own_reason(table):
@@ -234,8 +244,8 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
         table,
         resume,
         reason="recreated",
-        message=told,
-        remedy=TAKEN_REMEDY,
+        message=f"{told}; {_DOUBLED}" if doubled else told,
+        remedy="`cdc-bridge resync CONFIG TABLE`" if doubled else TAKEN_REMEDY,
         rebuild=RebuildKind.SNAPSHOT if any(place(dropped)) and _rebuilt_when_told_late(table, options) else None,
     )
 

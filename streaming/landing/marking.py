@@ -16,13 +16,32 @@ from connectors.debezium.options import DecodeOptions
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.row_marker import RowMarker
 from streaming.landing.rows import Int32s, OrderedRows
-from streaming.policies import Markers
+from streaming.plan import BatchPlan, TableOptions
+from streaming.policies import Markers, OnTruncate
 
 
 def leaves_events_out(decode: DecodeOptions, source: SourceTable) -> bool:
     """Whether the settings drop operations without which a key may still be there when it is created again."""
     decoding = decode.rules.decoding_for(source)
     return decoding is not None and not {Op.UPDATE, Op.DELETE, Op.TRUNCATE}.isdisjoint(decoding.excluded_operations)
+
+
+def keeps_rows_that_are_gone(options: TableOptions) -> bool:
+    """Whether rows stay that a truncate or a drop has removed at the source, so that one of them may be made again.
+
+    A drop may be told of only behind rows of the table that was made again.
+    """
+    return options.on_truncate is OnTruncate.IGNORE
+
+
+def is_fed_by_several(events: OrderedRows, topics: frozenset[str], plan: BatchPlan) -> bool:
+    """Whether several partitions feed the table: a truncate that removed a row may lie unread in another one than it.
+
+    Args:
+        topics: that have fed the table before.
+    """
+    feeding = topics | set(events.topics)
+    return sum(len(plan.topics[topic].ranges) for topic in feeding if topic in plan.topics) > 1
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow.compute as pc
 
 from connectors.debezium.merge_keys import PositionCarry
 from connectors.landing_zone.ledger.state import PartitionState, Phase, TableState
@@ -40,6 +41,7 @@ class TableProgress:
         self.loaded = loaded_position(state)
         self.loaded_ms = state.loaded_ms
         self.source_ms = state.source_ms
+        self._run = _latest_run(state)
         self._high: HighWater | None = table_high_water(state)
         self._partitions: dict[Place, PartitionState] = {
             Place(topic, partition): known
@@ -73,7 +75,7 @@ class TableProgress:
         self._partitions[Place(topic, partition)] = partition_state(carry)
 
     def proof(self, events: OrderedRows, certain: int) -> tuple[Proof, bool]:
-        """What proves rows new among events that are about to land in a table that is not tainted.
+        """What proves rows new among events that are about to land, if nothing spoilt it before them.
 
         Args:
             certain: how many of the events come before anything was left out.
@@ -92,10 +94,25 @@ class TableProgress:
         interrupting = np.flatnonzero(snapshot & streaming)
         if len(interrupting):
             certain = min(certain, int(interrupting[0]))
+        certain = min(certain, self._of_one_run(events))
         # After a reset of the source's log no position proves anything about rows landed before it.
         reset = bool((events.keys[:, 0] >> np.uint64(32)).any())
         first, high, low = events.keys[0].tolist()
         return Proof(self._high or HighWater((first, high, low)), self.loaded, certain), reset or certain < len(events)
+
+    def _of_one_run(self, events: OrderedRows) -> int:
+        """How many of the events, from the first on, are of the connector run that has sent all before them.
+
+        What left the source while no connector ran has no delete. A record that names no run may be of any.
+        """
+        if self._run is None:
+            self._run = events.run_ids[0].as_py()
+        if self._run is None:
+            return 0
+        same = pc.equal(events.run_ids, self._run).fill_null(False)
+        if same.true_count == len(events):
+            return len(events)
+        return int(pc.index(same, False).as_py())
 
     def remember(self, events: OrderedRows) -> None:
         """Take note of rows that have just landed."""
@@ -116,3 +133,11 @@ class TableProgress:
         first, high_word, low_word = max(tuple(row) for row in events.keys[[0, -1]].tolist())
         if self._high is None or (first, high_word, low_word) > self._high.words:
             self._high = HighWater((first, high_word, low_word))
+
+
+def _latest_run(state: TableState) -> str | None:
+    """The connector run that sent the newest of the table's rows, as far as they name one; None before the first."""
+    if state.sequence == 0:
+        return None
+    streamed = "" if state.snapshot is None else state.snapshot.run_id
+    return state.streamed_runs[-1] if state.streamed_runs else streamed

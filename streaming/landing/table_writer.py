@@ -14,7 +14,7 @@ from streaming.landing.columns import Projected, first_computed, landing_columns
 from streaming.landing.files import Staging, TableFile
 from streaming.landing.gaps import Gaps
 from streaming.landing.loading import Load
-from streaming.landing.marking import Proof, leaves_events_out, mark
+from streaming.landing.marking import is_fed_by_several, keeps_rows_that_are_gone, leaves_events_out, mark
 from streaming.landing.progress import TableProgress
 from streaming.landing.rows import OrderedRows
 from streaming.landing.schema_notes import mask_notes
@@ -33,7 +33,6 @@ from streaming.landing.steps import Steps
 from streaming.landing.stops.columns import refusal_stop
 from streaming.landing.stops.keys import null_key_stop
 from streaming.landing.stops.stop import Stop, first_of
-from streaming.landing.stops.truncates import truncate_may_wait
 from streaming.landing.table_schema import TableSchema
 from streaming.plan import BatchPlan, TableOptions
 from streaming.policies import Compaction, OnResnapshot, TableMode
@@ -81,6 +80,7 @@ class TableWriter:
             or table in plan.doubtful
             or bool(options.soft_delete)
             or leaves_events_out(plan.job.decode, source)
+            or keeps_rows_that_are_gone(options)
         )
         self._keys = state.keys
         self._schema = TableSchema(plan, state)
@@ -255,16 +255,16 @@ class TableWriter:
             self._plan.streamed_runs | self.progress.runs.keys(),
             accepts_another=self._options.on_resnapshot is OnResnapshot.UPSERT,
         )
-        proof: Proof | None = None
-        if not self._tainted and not truncate_may_wait(events, self.progress.topics, self._plan, self._options):
-            proof, self._tainted = self.progress.proof(events, min(closed.certain, foreign))
+        proof, spoilt = self.progress.proof(events, min(closed.certain, foreign))
+        provable = not self._tainted and not is_fed_by_several(events, self.progress.topics, self._plan)
+        self._tainted = self._tainted or spoilt
         marked = mark(
             events,
             projected.rows,
             projected.old_rows,
             self._plan.job.markers,
             keys,
-            proof,
+            proof if provable else None,
             keep_deleted=bool(self._options.soft_delete),
         )
         markers = None if self.load.goes_on else marked.markers

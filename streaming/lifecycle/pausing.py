@@ -177,6 +177,13 @@ class Resume:
                 f"nobody knows what {name} has landed: {parked.message}",
                 command("resync CONFIG {}", name),
             )
+        if table.doubled:
+            return refused(
+                request,
+                f"{name} may have rows twice: a drop at the source was told of after events of the new table had "
+                "landed, and `markers: natural` had rows land as new ones (marker 0)",
+                command("resync CONFIG {}", name),
+            )
         if parked.reason == StopReason.TOPIC_RECREATED:
             return refused(
                 request,

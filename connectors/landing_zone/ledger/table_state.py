@@ -247,6 +247,8 @@ class TableState(msgspec.Struct, frozen=True):
         replayed_to: the highest log position of those that have landed in this generation, as two hexadecimal words,
             and a third one: the epoch in which its partition was. Empty for none, or where none has a position.
         tainted: an event was left out (dead letter, ignored truncate): no row may be proven new any more.
+        doubled: rows that were taken for new may stand beside those of a table that is gone: its drop was told of only
+            after they had landed. Only a rebuild mends that.
         sha256: digest of the last file.
         unseen: number of the last file where a person has said that the replicator has read it, although nobody sees
             it; counts as long as no later number is bound. 0 for none.
@@ -292,6 +294,7 @@ class TableState(msgspec.Struct, frozen=True):
     replayed: Replayed = {}
     replayed_to: str = ""
     tainted: bool = False
+    doubled: bool = False
     parked: Parked | None = None
     late: int = 0
     dead_letters: int = 0

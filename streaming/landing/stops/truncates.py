@@ -8,7 +8,7 @@ from connectors.debezium.events import Int64s, Op
 from connectors.landing_zone.ledger.state import RebuildKind
 from streaming.landing.rows import OrderedRows
 from streaming.landing.stops.stop import Stop
-from streaming.plan import BatchPlan, TableOptions
+from streaming.plan import TableOptions
 from streaming.policies import OnTruncate, TableMode
 
 
@@ -26,20 +26,6 @@ def truncate_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
         "`cdc-bridge resume CONFIG TABLE`",
         truncate_rebuild(options),
     )
-
-
-def truncate_may_wait(events: OrderedRows, topics: frozenset[str], plan: BatchPlan, options: TableOptions) -> bool:
-    """Whether a truncate that will be ignored may lie unread in another partition, before these events in the log.
-
-    Then a row that they create may be one of those that it removed, and those stay.
-
-    Args:
-        topics: that have fed the table before.
-    """
-    if options.on_truncate is not OnTruncate.IGNORE:
-        return False
-    feeding = topics | set(events.topics)
-    return sum(len(plan.topics[topic].ranges) for topic in feeding if topic in plan.topics) > 1
 
 
 def truncate_rebuild(options: TableOptions) -> RebuildKind | None:

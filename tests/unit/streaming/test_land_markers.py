@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from connectors.debezium.events import Op, SnapshotKind
 from connectors.debezium.merge_keys import PositionCarry
 from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.landing_zone.ledger.state import SnapshotIdentity, TableStatus
+from streaming.landing.carry import loaded_position
 from streaming.plan import BatchPlan, TableOptions
 from streaming.policies import Markers, OnTruncate, OnUnavailable
 from tests.unit.streaming.events import MARKER, MISSING, Event, following, land, landed, plan, row, rows
@@ -88,10 +90,9 @@ class TestMarkers:
         assert [line[MARKER] for line in landed(tmp_path, result)] == [4]
 
     def test_natural_bytes_do_not_depend_on_how_the_events_were_cut(self, tmp_path: Path) -> None:
-        options = TableOptions(on_truncate=OnTruncate.IGNORE, on_unavailable=OnUnavailable.DEAD_LETTER)
+        options = TableOptions(on_unavailable=OnUnavailable.DEAD_LETTER)
         histories = {
             "first batch": [Event("c", row(key), lsn=key) for key in (1, 2, 3)],
-            "ignored truncate": [Event("c", row(1), lsn=1), Event("c", row(2), lsn=2), Event("t", lsn=3)],
             "left out": [
                 Event("c", row(1), lsn=1),
                 Event("c", row(2), lsn=2),
@@ -105,6 +106,40 @@ class TestMarkers:
             cut = land(tmp_path, *[[event] for event in events], options=options, markers=Markers.NATURAL)
             assert [line[MARKER] for line in landed(tmp_path, whole)][:2] == [4, 0], what
             assert landed(tmp_path, cut) == landed(tmp_path, whole), what
+
+    def test_natural_proves_nothing_where_a_truncate_lets_the_rows_stay(self, tmp_path: Path) -> None:
+        events = [Event("c", row(1), lsn=1), Event("c", row(2), lsn=2), Event("t", lsn=3), Event("c", row(2), lsn=4)]
+        options = TableOptions(on_truncate=OnTruncate.IGNORE)
+        whole = land(tmp_path, events, options=options, markers=Markers.NATURAL)
+        cut = land(tmp_path, *[[event] for event in events], options=options, markers=Markers.NATURAL)
+        assert [line[MARKER] for line in landed(tmp_path, whole)] == [4, 4, 4]
+        assert landed(tmp_path, cut) == landed(tmp_path, whole)
+
+    @pytest.mark.parametrize("second", ["run-b", None])
+    def test_natural_proves_nothing_in_another_connector_run(self, tmp_path: Path, second: str | None) -> None:
+        first = [Event("c", row(1), lsn=1, run="run-a"), Event("c", row(2), lsn=2, run="run-a")]
+        events = [*first, Event("c", row(3), lsn=3, run=second), Event("c", row(4), lsn=4, run="run-a")]
+        whole = land(tmp_path, events, markers=Markers.NATURAL)
+        cut = land(tmp_path, *[[event] for event in events], markers=Markers.NATURAL)
+        assert [line[MARKER] for line in landed(tmp_path, whole)] == [4, 0, 4, 4]
+        assert landed(tmp_path, cut) == landed(tmp_path, whole)
+
+    def test_natural_proves_nothing_where_no_record_names_its_run(self, tmp_path: Path) -> None:
+        events = [Event("c", row(key), lsn=key, run=None) for key in (1, 2)]
+        result = land(tmp_path, events, markers=Markers.NATURAL)
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 4]
+
+    def test_natural_goes_on_in_the_run_that_loaded_the_table(self, tmp_path: Path) -> None:
+        batches = [[Event("r", row(1), lsn=10, run="run-a")], [Event("c", row(2), lsn=11, run="run-a")]]
+        result = land(tmp_path, *batches, markers=Markers.NATURAL)
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 0]
+        other = [batches[0], [Event("c", row(2), lsn=11, run="run-b")]]
+        result = land(tmp_path, *other, markers=Markers.NATURAL)
+        assert [line[MARKER] for line in landed(tmp_path, result)] == [4, 4]
+
+    def test_a_table_in_which_no_row_is_new_knows_where_it_was_loaded(self, tmp_path: Path) -> None:
+        result = land(tmp_path, [Event("r", row(1), lsn=100)], options=TableOptions(soft_delete="is_gone"))
+        assert (result.state.tainted, loaded_position(result.state)[1]) == (True, 100)
 
     def test_natural_never_inserts_what_the_loading_snapshot_may_have_held(self, tmp_path: Path) -> None:
         result = land(

@@ -11,9 +11,11 @@ from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.replayable import NAME, Shop
 
 
-def made_again(folder: Path, partitions: tuple[int, ...], *, truncate: bool) -> Shop:
+def made_again(
+    folder: Path, partitions: tuple[int, ...], *, truncate: bool, policy: OnTruncate = OnTruncate.IGNORE
+) -> Shop:
     """Row 3 in the last of the partitions; a truncate unread in the first, if there is one; row 3 made again."""
-    shop = Shop(folder, options={"on_truncate": OnTruncate.IGNORE}, job_options={"markers": Markers.NATURAL})
+    shop = Shop(folder, options={"on_truncate": policy}, job_options={"markers": Markers.NATURAL})
     last = partitions[-1]
     shop.receive(*(ORDERS.at(number).create(row(number + 8), 10 + number) for number in partitions))
     shop.receive(ORDERS.at(last).create(row(3), 15))
@@ -36,4 +38,4 @@ def test_a_row_that_is_made_again_before_it_is_read_is_no_second_one(tmp_path: P
 def test_rows_are_taken_for_new_in_one_partition_alone(
     tmp_path: Path, partitions: tuple[int, ...], markers: set[str]
 ) -> None:
-    assert made_again(tmp_path, partitions, truncate=False).table.rows.keys() == markers
+    assert made_again(tmp_path, partitions, truncate=False, policy=OnTruncate.PARK).table.rows.keys() == markers

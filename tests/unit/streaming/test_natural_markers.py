@@ -1,0 +1,169 @@
+"""``markers: natural``: what left the source without a delete in its own partition is not there twice once it is back.
+
+Row 3 lands, leaves the source unseen, and is made again before the bridge hears that it had gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from connectors.landing_zone.ledger.draft import Draft
+from connectors.landing_zone.ledger.state import Rebuild, RebuildKind
+from connectors.landing_zone.requests import Action, Answer, new_request
+from connectors.landing_zone.row_marker import RowMarker
+from streaming.demo.workload import Record
+from streaming.lifecycle.generations import from_kafka
+from streaming.lifecycle.pausing import Pause, Resume
+from streaming.plan import JobOptions
+from streaming.policies import Markers, OnResnapshot, OnTruncate
+from tests.support.plain_job import PlainJob
+from tests.unit.streaming import maria_shop
+from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
+from tests.unit.streaming.maria_shop import CUSTOMERS, TABLE, drop_orders
+from tests.unit.streaming.resumable import Shop
+
+INSERTS = str(RowMarker.INSERT.value)
+LATE = "rows may be there twice"
+NATURAL = {"markers": Markers.NATURAL}
+
+
+def threes(shop: Shop) -> int:
+    """How often row 3 is there."""
+    return [each["id"] for each in shop.rows()].count(3)
+
+
+def land_ahead(shop: Shop, *records: Record) -> None:
+    """Land the records as far as they are in partition 1."""
+    start = {topic: dict(each.partitions) for topic, each in shop.plain.ledger.state.topics.items()}
+    shop.send(*records)
+    shop.plain.run_batch(start, {TOPIC: {**start[TOPIC], 1: shop.log.ends()[TOPIC][1]}})
+
+
+class TestTruncates:
+    @pytest.mark.parametrize("paused", [False, True])
+    @pytest.mark.parametrize("policy", [OnTruncate.PARK, OnTruncate.REBUILD])
+    def test_one_that_waits_in_another_partition_and_is_ignored_once_it_has_stopped_the_table(
+        self, tmp_path: Path, policy: OnTruncate, paused: bool
+    ) -> None:
+        shop = Shop(tmp_path, policies={"on_truncate": policy}, options=NATURAL)
+        shop.receive(*(ORDERS.at(number).create(row(number + 8), 10 + number) for number in (0, 1)))
+        shop.receive(ORDERS.at(1).create(row(3), 15))
+        land_ahead(shop, ORDERS.at(0).truncate(20), ORDERS.at(1).create(row(3), 21))
+        shop.land()
+        assert shop.table.parked is not None
+        assert shop.table.parked.reason == "truncate"
+        if paused:
+            assert shop.pause().accepted
+
+        shop.restart(on_truncate=OnTruncate.IGNORE)
+        assert shop.resume().accepted
+        shop.catch_up_wholly()
+        assert (shop.table.parked, threes(shop)) == (None, 1)
+
+
+class TestAnotherConnector:
+    """Row 3 is deleted while no connector runs; the next one begins with an initial snapshot, which lacks it."""
+
+    first, second = replace(ORDERS, run="run-a"), replace(ORDERS, run="run-b")
+
+    def loaded(self, folder: Path, policy: OnResnapshot) -> Shop:
+        shop = Shop(folder, policies={"on_resnapshot": policy}, options=NATURAL)
+        shop.receive(self.first.at(0).read(row(8), 5), self.first.at(1).read(row(9), 5))
+        shop.receive(self.first.at(1).create(row(3), 15))
+        return shop
+
+    def go_on(self, shop: Shop) -> None:
+        """Let the rows stay where the table stands still."""
+        if shop.table.parked is not None:
+            assert shop.table.parked.reason == "second_snapshot"
+            shop.restart(on_resnapshot=OnResnapshot.UPSERT)
+            assert shop.resume().accepted
+            shop.catch_up_wholly()
+        assert shop.table.parked is None
+
+    @pytest.mark.parametrize("policy", [OnResnapshot.UPSERT, OnResnapshot.PARK])
+    def test_whose_snapshot_waits_in_another_partition(self, tmp_path: Path, policy: OnResnapshot) -> None:
+        shop = self.loaded(tmp_path, policy)
+        land_ahead(shop, self.second.at(0).read(row(8), 30), self.second.at(1).create(row(3), 40))
+        shop.land()
+        self.go_on(shop)
+        assert threes(shop) == 1
+
+    @pytest.mark.parametrize("policy", OnResnapshot)
+    def test_whose_snapshot_found_no_row_at_all(self, tmp_path: Path, policy: OnResnapshot) -> None:
+        shop = Shop(tmp_path, policies={"on_resnapshot": policy}, options=NATURAL)
+        shop.receive(self.first.read(row(8), 5))
+        shop.receive(self.first.create(row(3), 15))
+        shop.receive(self.second.create(row(3), 40))
+        self.go_on(shop)
+        assert threes(shop) == 1
+
+
+class TestDropsThatAreToldLate:
+    """The schema-change topic tells of the drop only after row 3 of the new table has landed."""
+
+    def late(
+        self, folder: Path, policy: OnTruncate, *, at_first: Markers = Markers.NATURAL, told: OnTruncate | None = None
+    ) -> maria_shop.Shop:
+        """A shop that was told late, under another policy if one is given, and with ``markers: safe`` from there on."""
+        shop = maria_shop.Shop(folder, on_truncate=policy)
+        self.restart(shop, folder, markers=at_first)
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(1), 5))
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(3, "old"), 7))
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(3, "new"), 30))
+        defaults = shop.job.job.defaults
+        self.restart(shop, folder, markers=Markers.SAFE, defaults=replace(defaults, on_truncate=told or policy))
+        shop.land(drop_orders(20), CUSTOMERS.create(maria_shop.row(2), 31))
+        return shop
+
+    def restart(self, shop: maria_shop.Shop, folder: Path, **options: object) -> None:
+        job: JobOptions = replace(shop.job.job, **options)
+        shop.job = PlainJob(folder, job, shop.log)
+
+    def resume(self, shop: maria_shop.Shop) -> Answer:
+        resume = Resume(shop.job.opened(), shop.job.job, shop.job.outside(), sleep=lambda seconds: None)
+        return resume(new_request(Action.RESUME, now_ms=1, by="ann@home", table=TABLE))
+
+    @pytest.mark.parametrize("told", [OnTruncate.PARK, OnTruncate.IGNORE])
+    def test_let_no_row_stay_where_rows_were_taken_for_new(self, tmp_path: Path, told: OnTruncate) -> None:
+        shop = self.late(tmp_path, OnTruncate.PARK, told=told)
+        parked = shop.state().parked
+        assert shop.state().rows[INSERTS] == 2
+        assert parked is not None
+        assert (parked.reason, parked.remedy) == ("recreated", "`cdc-bridge resync CONFIG shop.orders`")
+        assert LATE in parked.message
+        answer = self.resume(shop)
+        assert not answer.accepted
+        assert "may have rows twice" in answer.message
+        assert "`cdc-bridge resync CONFIG shop.orders`" in answer.remedy
+
+    def test_nor_does_a_pause_forget_it(self, tmp_path: Path) -> None:
+        shop = self.late(tmp_path, OnTruncate.PARK)
+        state = shop.state()
+        assert state.parked is not None
+        parked = msgspec.structs.replace(state.parked, reason="column_replaced", message="m")
+        ledger = shop.job.ledger
+        ledger.commit(Draft(tables={TABLE: msgspec.structs.replace(state, parked=parked)}))
+        Pause(ledger)(new_request(Action.PAUSE, now_ms=1, by="ann@home", table=TABLE))
+        assert not self.resume(shop).accepted
+
+    @pytest.mark.parametrize("at_first", [Markers.SAFE, Markers.NATURAL])
+    def test_let_rows_stay_where_none_was(self, tmp_path: Path, at_first: Markers) -> None:
+        # Where the policy lets rows stay, `natural` takes none for new.
+        policy = OnTruncate.PARK if at_first is Markers.SAFE else OnTruncate.IGNORE
+        shop = self.late(tmp_path, policy, at_first=at_first)
+        assert INSERTS not in shop.state().rows
+        if policy is OnTruncate.PARK:
+            assert self.resume(shop).accepted
+            shop.catch_up()
+        assert (shop.stop(), shop.keys().count(3)) == (None, 1)
+
+    def test_a_rebuild_ends_it(self, tmp_path: Path) -> None:
+        state = self.late(tmp_path, OnTruncate.PARK).state()
+        assert state.parked is not None
+        assert state.doubled
+        assert not from_kafka(state, Rebuild(RebuildKind.KAFKA, "recreated"), state.parked).doubled
