@@ -57,7 +57,7 @@ def read_later(
         first[at.topic, at.partition] = min(at.offset, first.get((at.topic, at.partition), at.offset))
     wanted = {*table.partitions, *table.landed_to, *(topic for topic, _ in first)} & state.topics.keys()
     ends = {topic: landed_ends(topic, table, state) for topic in sorted(wanted)}
-    spans = _spans(name, first, ends, state, kafka)
+    spans = _spans(name, table, first, ends, state, kafka)
     total = sum(end - start for start, end in spans.values())
     if total > most:
         raise TooMuchToReadError(
@@ -74,6 +74,7 @@ def read_later(
 
 def _spans(
     name: str,
+    table: TableState,
     first: Mapping[tuple[str, int], int],
     ends: Mapping[str, Mapping[int, int]],
     state: LedgerState,
@@ -104,6 +105,10 @@ def _spans(
                 end = ends[topic][partition]
                 earliest, latest = present[topic].partitions.get(partition, (0, end))
                 start = max(earliest, since.get(partition, earliest))
+                # Records as new as the left-out one are the first that are left: those before may be as new, too.
+                if moment is not None and start == earliest > table.starts.get(topic, {}).get(partition, 0):
+                    gone = f"Kafka's retention has removed the records up to {earliest - 1}"
+                    raise _records_gone(gone, topic, partition, name)
                 if start < end:
                     _require_end(topic, partition, end, latest, name)
                     spans[topic, partition] = (start, end)

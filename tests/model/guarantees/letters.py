@@ -23,6 +23,13 @@ BROKEN = (
         (f"{STREAMING}/test_dead_letter_replay.py::test_a_letter_lands_once_however_often_it_is_asked_for",),
     ),
     Broken(
+        "a letter lands though retention may have removed newer events from another partition",
+        "streaming/lifecycle/later_reading.py",
+        "                if moment is not None and start == earliest >",
+        "                if start == earliest + 1 >",
+        (f"{STREAMING}/test_dead_letter_reading.py::test_may_have_taken_a_newer_event_of_the_row",),
+    ),
+    Broken(
         "a letter that a catch-up has landed counts as left out",
         "streaming/lifecycle/left_out.py",
         "_within(self.planned, at) or (self.beside is not None and _in_file(self.beside, at))",

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import RawRecords
 from connectors.debezium.schema import SourceTable
+from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.requests import Action, new_request
 from streaming.dead_letters.decoding import decode_letter
 from streaming.demo.columns import Column, Kind
@@ -63,6 +65,42 @@ def test_a_record_that_was_compacted_away_is_not_landed_for_its_rows_later_event
     assert not answer.accepted
     assert answer.message.startswith("Kafka holds another record in its place, or none: ")
     assert shop.read[TOPIC, 1] == 3
+
+
+class TestRetentionOfAnotherPartition:
+    """It has removed the first two records of partition 1; the letter is of partition 0."""
+
+    def left_out(self, folder: Path, first_as_new: int) -> Shop:
+        """``first_as_new``: the first offset that is not older than the letter."""
+        shop = Shop(folder)
+        shop.receive(*(ORDERS.at(1).create(row(key), key) for key in (5, 6, 7)), ORDERS.create(row(1), 10))
+        shop.receive(BAD.update(row(1, "late"), 11))
+        shop.mend()
+        shop.log.earliest[TOPIC, 1] = 2
+        shop.moment_offsets[TOPIC, 1] = first_as_new
+        return shop
+
+    @pytest.mark.parametrize("first_as_new", [0, 2])
+    def test_may_have_taken_a_newer_event_of_the_row(self, tmp_path: Path, first_as_new: int) -> None:
+        shop = self.left_out(tmp_path, first_as_new)
+        part = shop.part(at(0, 1))
+        assert not part.accepted
+        assert part.message == (
+            f"Kafka's retention has removed the records up to 1 of {TOPIC}/1, which may be newer events of the row"
+        )
+        assert part.remedy == "rebuild the table with `cdc-bridge resync CONFIG public.orders`"
+        assert [each["name"] for each in shop.rows() if each["id"] == 1] == ["new"]
+
+    def test_has_taken_none_where_an_older_one_is_left(self, tmp_path: Path) -> None:
+        shop = self.left_out(tmp_path, 3)
+        assert shop.part(at(0, 1)).accepted
+        assert [each["name"] for each in shop.rows() if each["id"] == 1] == ["late"]
+
+    def test_has_taken_none_that_landed_in_this_generation(self, tmp_path: Path) -> None:
+        shop = self.left_out(tmp_path, 2)
+        begun = msgspec.structs.replace(shop.table, starts={TOPIC: {1: 2}})
+        shop.plain.ledger.commit(Draft(tables={NAME: begun}))
+        assert shop.part(at(0, 1)).accepted
 
 
 def test_after_a_changed_key_any_later_event_may_be_of_the_row(tmp_path: Path) -> None:
