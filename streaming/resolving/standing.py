@@ -73,6 +73,7 @@ def rolled_back(zone: Storage, state: Storage, file: LandedFile, disputed: Dispu
         heard_ms=now.heard_ms,
         doubt_ms=now.doubt_ms,
         dropped=now.dropped,
+        doubled=now.doubled,
         relation=now.relation,
         # Nobody tells of these changes again: the stream has passed them.
         renamed_columns=now.renamed_columns,

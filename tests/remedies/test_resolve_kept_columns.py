@@ -100,6 +100,21 @@ def test_what_the_first_look_into_the_catalog_has_told_of_the_columns_before_the
     assert table_of(world).column_numbers == (1, 2)
 
 
+def test_rows_that_may_be_there_twice_stay_known(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    committed(
+        world, landed_shop.ORDERS.create(landed_shop.row(1), 10), landed_shop.ORDERS.create(landed_shop.row(2), 11)
+    )
+    taken(world)
+    ledger = Ledger.open(MemoryStorage(world.state), now_ms=lambda: 0)
+    ledger.claim("looks", "host", "shop")
+    ledger.commit(Draft(tables={NAME: changed(table_of(world), doubled=True)}))
+
+    kept(world)
+
+    assert table_of(world).doubled
+
+
 def test_the_columns_that_the_kept_files_twin_would_have_added_come_with_the_file_behind_it(tmp_path: Path) -> None:
     world = World(tmp_path)
     more = {**landed_shop.row(2), "more": "x"}
