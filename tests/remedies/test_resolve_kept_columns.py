@@ -110,9 +110,11 @@ def test_rows_that_may_be_there_twice_stay_known(tmp_path: Path) -> None:
     ledger.claim("looks", "host", "shop")
     ledger.commit(Draft(tables={NAME: changed(table_of(world), doubled=True)}))
 
-    kept(world)
+    Resolving(world)(Decision.KEEP, name=NAME)
+    healthy(world)
 
     assert table_of(world).doubled
+    assert table_of(world).parked is not None
 
 
 def test_the_columns_that_the_kept_files_twin_would_have_added_come_with_the_file_behind_it(tmp_path: Path) -> None:
