@@ -17,8 +17,6 @@ from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.rebuilt_shop import ask, do_chores
 from tests.unit.streaming.replayable import BAD, NAME, Shop
 
-PARTITIONS = (0, 1)
-
 
 @dataclass(frozen=True)
 class Change:
@@ -37,22 +35,31 @@ class Change:
 
 
 class Lifecycle:
-    """One table with two partitions.
+    """One table.
 
     Args:
+        partitions: how many feed it.
         chunk: offsets of a chunk of a catch-up.
+        damaged: some records can't be decoded at first; nothing is proven new any more behind one.
 
     Attributes:
         history: what the source did; ``sent``: indexes of it, in the order of the records of each partition.
         landed: the records that have landed, and the truncates that were followed or ignored.
-        source: keys that the source holds; ``emptied``: those that truncates have removed.
+        source: keys that the source holds.
     """
 
     def __init__(
-        self, folder: Path, markers: Markers, on_truncate: OnTruncate, compaction: Compaction, chunk: int
+        self,
+        folder: Path,
+        markers: Markers,
+        on_truncate: OnTruncate,
+        compaction: Compaction,
+        chunk: int,
+        partitions: int,
+        damaged: bool,
     ) -> None:
-        self.on_truncate, self.markers = on_truncate, markers
-        self.emptied: set[int] = set()
+        self.damaged = damaged
+        self.on_truncate = on_truncate
         self.chunk = chunk
         self.shop = Shop(
             folder,
@@ -60,19 +67,17 @@ class Lifecycle:
             job_options={"markers": markers},
         )
         self.history: list[Change] = []
-        self.sent: dict[int, list[int]] = {number: [] for number in PARTITIONS}
+        self.sent: dict[int, list[int]] = {number: [] for number in range(partitions)}
         self.landed: set[Coordinates] = set()
         self.source: set[int] = set()
-        # Both partitions feed the table from the beginning.
+        # All partitions feed the table from the beginning.
         for key in (8, 9):
             self.change(key, bad=False, deletes=False)
         self.read((None, None))
 
     def change(self, key: int, bad: bool, deletes: bool) -> None:
-        if self._doubles(key):
-            return
-        place, name = self._place(), f"v{len(self.history)}"
-        table = (BAD if bad else ORDERS).at(key % 2)
+        place, name, bad = self._place(), f"v{len(self.history)}", bad and self.damaged
+        table = (BAD if bad else ORDERS).at(key % len(self.sent))
         if key in self.source and deletes:
             self.source.remove(key)
             self._do(Change(key, None, table.delete(row(key), place), bad))
@@ -83,9 +88,10 @@ class Lifecycle:
 
     def change_key(self, old: int, new: int, bad: tuple[bool, bool]) -> None:
         """Debezium makes two records of it, each in the partition of its key."""
-        if old not in self.source or new in self.source or self._doubles(new):
+        if old not in self.source or new in self.source:
             return
-        tables = [(BAD if each else ORDERS).at(key % 2) for key, each in zip((old, new), bad, strict=True)]
+        bad = (bad[0] and self.damaged, bad[1] and self.damaged)
+        tables = [(BAD if each else ORDERS).at(key % len(self.sent)) for key, each in zip((old, new), bad, strict=True)]
         self.source = self.source - {old} | {new}
         self._do(Change(old, None, tables[0].delete(row(old), self._place(), moved_to=row(new)), bad[0]))
         name = f"v{len(self.history)}"
@@ -93,9 +99,8 @@ class Lifecycle:
 
     def truncate(self, partition: int) -> None:
         """Its record has no key and so may be in any partition."""
-        self.emptied |= self.source
         self.source = set()
-        self._do(Change(None, None, ORDERS.at(partition).truncate(self._place()), bad=False))
+        self._do(Change(None, None, ORDERS.at(partition % len(self.sent)).truncate(self._place()), bad=False))
 
     def begin_connect_again(self, count: int) -> None:
         """It sends the last changes once more, as it had not stored how far it was."""
@@ -106,7 +111,7 @@ class Lifecycle:
         """A micro-batch of so many records of each partition at most."""
         start, topics = self._read_to(), self.shop.plain.ledger.state.topics
         end = {number: len(indexes) for number, indexes in self.sent.items()}
-        for number, count in enumerate(counts):
+        for number, count in zip(self.sent, counts, strict=False):
             end[number] = end[number] if count is None else min(self._passed()[number] + count, end[number])
         self.shop.plain.run_batch({topic: dict(each.partitions) for topic, each in topics.items()}, {TOPIC: end})
         self._note(start)
@@ -186,7 +191,7 @@ class Lifecycle:
     def _passed(self) -> dict[int, int]:
         """Where the micro-batches end."""
         topic = self.shop.plain.ledger.state.topics.get(TOPIC)
-        return dict.fromkeys(PARTITIONS, 0) if topic is None else dict(topic.partitions)
+        return dict.fromkeys(self.sent, 0) if topic is None else dict(topic.partitions)
 
     def _read_to(self) -> dict[int, int]:
         """Where the table has read to, which is less if it stands still."""
@@ -225,17 +230,6 @@ class Lifecycle:
 
     def _change(self, at: Coordinates) -> Change:
         return self.history[self._index(at)]
-
-    def _doubles(self, key: int) -> bool:
-        """Whether the row, if it is made again now, may land as a second one, with ``natural``.
-
-        A truncate that waits in another partition removes rows which this one, whose positions rise, takes for new when
-        they are made again, until it parks the table (docs/adr/0003-marker-4-by-default.md). No life has that.
-        """
-        landed = {self._index(at) for at in self.landed}
-        waiting = any(change.key is None and index not in landed for index, change in enumerate(self.history))
-        natural = self.markers is Markers.NATURAL and self.on_truncate is not OnTruncate.IGNORE
-        return natural and key in self.emptied and waiting
 
     def _stands_for_a_truncate(self, parked: Parked) -> bool:
         if parked.reason != "truncate" or self.on_truncate is OnTruncate.IGNORE:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from connectors.landing_zone.requests import Action
 from streaming.policies import Compaction, Markers, OnTruncate
 from streaming.task import bad_records
-from tests.unit.streaming.lifecycles import PARTITIONS, Lifecycle
+from tests.unit.streaming.lifecycles import Lifecycle
 
 EXAMPLES = int(os.environ.get("CDC_BRIDGE_LIFECYCLES", "25"))
 STEPS = 20
@@ -40,7 +40,7 @@ letters = st.lists(st.integers(0, 9), min_size=1, max_size=3)
 replays = step(Lifecycle.replay, numbers=letters, mends=st.sampled_from([True, True, False]))
 others = (
     step(Lifecycle.change_key, old=keys, new=keys, bad=st.tuples(flags, flags)),
-    step(Lifecycle.truncate, partition=st.sampled_from(PARTITIONS)),
+    step(Lifecycle.truncate, partition=st.integers(0, 1)),
     step(Lifecycle.begin_connect_again, count=st.integers(1, 5)),
     step(Lifecycle.ask, action=st.sampled_from([Action.PAUSE, Action.RESUME, Action.RESYNC])),
     step(Lifecycle.do_chores, turns=st.sampled_from([1, 2, None])),
@@ -53,6 +53,8 @@ worlds = st.fixed_dictionaries(
         "markers": st.sampled_from(Markers),
         "on_truncate": st.sampled_from(OnTruncate),
         "compaction": st.sampled_from(Compaction),
+        "damaged": st.booleans(),
+        "partitions": st.sampled_from([1, 2]),
         "chunk": st.sampled_from([1, 2, 1000]),
     }
 )
