@@ -26,10 +26,10 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
 )
 from connectors.landing_zone.ledger.table_state import NAME_COLLISION
-from connectors.landing_zone.row_marker import RowMarker
 from streaming.driver.publishing import ZONE_REASON
 from streaming.driver.resuming import Resume, stopped
 from streaming.driver.source_changes import changes_by_source
+from streaming.landing.inserted import has_inserted
 from streaming.landing.source_drop import (
     TAKEN_REMEDY,
     drop_of,
@@ -155,11 +155,6 @@ def with_replaced_columns(
     )
 
 
-def _has_inserted(table: TableState) -> bool:
-    """Whether rows have landed as new ones, without a look for their key."""
-    return bool(table.keys) and not table.history and table.rows.get(str(RowMarker.INSERT.value), 0) > 0
-
-
 def _keeps_no_row(table: TableState) -> bool:
     """Whether a rebuild is still to remove the folder, at once or when a person lets it."""
     return table.status is TableStatus.DELETING or (table.parked is not None and table.parked.postponed is not None)
@@ -233,7 +228,7 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
 
     Rows that landed as new ones may be there twice, whatever the policy lets stay.
     """
-    doubled = table.doubled or _has_inserted(table)
+    doubled = table.doubled or has_inserted(table)
     table = msgspec.structs.replace(table, dropped=dropped, tainted=True, doubled=doubled)
     kept = options.mode is TableMode.HISTORY or (options.on_truncate is OnTruncate.IGNORE and not doubled)
     # What the catalog shows may come before the old table's rows do.

@@ -166,6 +166,7 @@ class TableLander:
             writer.pinned_keys,
             writer.load.snapshot,
             Streamed(progress.streamed, frozenset(progress.runs), self._plan.streamed_runs, progress.run_starts),
+            writer.inserted_to,
         )
         landed = events if stop is None else events.slice(0, stop.index)
         landed, truncates = without_truncates(landed, self._options)

@@ -16,7 +16,7 @@ from connectors.debezium.options import DecodeOptions
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.row_marker import RowMarker
 from streaming.landing.rows import Int32s, OrderedRows
-from streaming.plan import BatchPlan, TableOptions
+from streaming.plan import TableOptions
 from streaming.policies import Markers, OnTruncate
 
 
@@ -26,22 +26,18 @@ def leaves_events_out(decode: DecodeOptions, source: SourceTable) -> bool:
     return decoding is not None and not {Op.UPDATE, Op.DELETE, Op.TRUNCATE}.isdisjoint(decoding.excluded_operations)
 
 
-def keeps_rows_that_are_gone(options: TableOptions) -> bool:
-    """Whether rows stay that a truncate or a drop has removed at the source, so that one of them may be made again.
+def proves_nothing(options: TableOptions, decode: DecodeOptions, source: SourceTable) -> bool:
+    """Whether the settings let no row of the table be proven new.
 
-    A drop may be told of only behind rows of the table that was made again.
+    Positions of several sources prove nothing to each other. A deleted row stays where its delete lands as an update or
+    is left out, and where truncates are ignored, or drops that are told of late, which the same policy decides.
     """
-    return options.on_truncate is OnTruncate.IGNORE
-
-
-def is_fed_by_several(events: OrderedRows, topics: frozenset[str], plan: BatchPlan) -> bool:
-    """Whether several partitions feed the table: a truncate that removed a row may lie unread in another one than it.
-
-    Args:
-        topics: that have fed the table before.
-    """
-    feeding = topics | set(events.topics)
-    return sum(len(plan.topics[topic].ranges) for topic in feeding if topic in plan.topics) > 1
+    return (
+        options.merge_sources
+        or bool(options.soft_delete)
+        or options.on_truncate is OnTruncate.IGNORE
+        or leaves_events_out(decode, source)
+    )
 
 
 @dataclass(frozen=True)

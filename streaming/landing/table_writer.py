@@ -13,8 +13,9 @@ from streaming.landing.carry import position_text
 from streaming.landing.columns import Projected, first_computed, landing_columns, project
 from streaming.landing.files import Staging, TableFile
 from streaming.landing.gaps import Gaps
+from streaming.landing.inserted import highest_inserted, inserted_text, inserted_to
 from streaming.landing.loading import Load
-from streaming.landing.marking import is_fed_by_several, keeps_rows_that_are_gone, leaves_events_out, mark
+from streaming.landing.marking import mark, proves_nothing
 from streaming.landing.progress import TableProgress
 from streaming.landing.rows import OrderedRows
 from streaming.landing.schema_notes import mask_notes
@@ -72,17 +73,11 @@ class TableWriter:
         self._history = options.mode is TableMode.HISTORY
         self._steps = steps
         self.progress = TableProgress(state)
-        # Positions of several sources prove nothing to each other, and each source loads by itself.
+        # Of several sources each loads by itself.
         self.load = Load(state, alone=not options.merge_sources)
-        self._tainted = (
-            options.merge_sources
-            or state.tainted
-            or table in plan.doubtful
-            or bool(options.soft_delete)
-            or leaves_events_out(plan.job.decode, source)
-            or keeps_rows_that_are_gone(options)
-        )
+        self._tainted = state.tainted or table in plan.doubtful or proves_nothing(options, plan.job.decode, source)
         self._keys = state.keys
+        self.inserted_to = inserted_to(state)
         self._schema = TableSchema(plan, state)
         self._file: TableFile | None = None
         self._gaps = Gaps(
@@ -193,6 +188,7 @@ class TableWriter:
             gone=self._schema.gone,
             ignored_values=self._before.ignored_values + self._schema.ignored.total(),
             tainted=self._tainted,
+            inserted_to=inserted_text(self.inserted_to),
             late=self._before.late + (0 if self._options.merge_sources else self.progress.late),
             dead_letters=self._before.dead_letters + len(self.left_out),
             source_ms=self.progress.source_ms,
@@ -256,15 +252,14 @@ class TableWriter:
             accepts_another=self._options.on_resnapshot is OnResnapshot.UPSERT,
         )
         proof, spoilt = self.progress.proof(events, min(closed.certain, foreign))
-        provable = not self._tainted and not is_fed_by_several(events, self.progress.topics, self._plan)
-        self._tainted = self._tainted or spoilt
+        tainted, self._tainted = self._tainted, self._tainted or spoilt
         marked = mark(
             events,
             projected.rows,
             projected.old_rows,
             self._plan.job.markers,
             keys,
-            proof if provable else None,
+            None if tainted else proof,
             keep_deleted=bool(self._options.soft_delete),
         )
         markers = None if self.load.goes_on else marked.markers
@@ -274,6 +269,8 @@ class TableWriter:
             )
         self._file.prepare(schema, RowMarker.UPSERT if keys else RowMarker.INSERT, marked=markers is not None)
         self._file.write(self._schema.cast(marked.rows, evolution), markers, events)
+        if keys:
+            self.inserted_to = highest_inserted(events, marked) or self.inserted_to
         self._gaps.remember(events, marked.origin, landing, row_keys)
         self.progress.remember(events)
         self.clamped += events.clamped

@@ -267,6 +267,7 @@ def _next_generation(table: TableState) -> TableState:
         keys=(),
         doubt_ms=0,
         rows={},
+        inserted_to="",
         doubled=False,
         loaded="",
         loaded_ms=0,

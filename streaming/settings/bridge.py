@@ -62,8 +62,8 @@ class BridgeSettings(Section, BaseSettings):
     tables: Tables = Tables()
     """Which tables land, under which names, and by which rules."""
     markers: Markers = Markers.SAFE
-    """safe never writes row marker 0 for a table with a key; natural does where a row is proven new: in topics
-    of one partition, until the connector begins again, if the connector sends truncates or there are none."""
+    """safe never writes row marker 0 for a table with a key; natural does where a row is proven new, until
+    the connector begins again, if the connector sends truncates or there are none."""
     landing_zone: LandingZone
     """Where the tables go."""
     parquet: Parquet = Parquet()

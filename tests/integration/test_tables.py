@@ -137,7 +137,8 @@ def test_natural_markers_insert_what_is_proven_new_and_nothing_else(cluster: Clu
 
     assert [row["id"] for row in made.rows()] == [0, 1, 2, 3, 10, 11, 13]
     replayed = made.replayed()
-    assert replayed.rows_per_marker == {"": 4, "0": 3, "4": 1}
+    # Behind an event of another connector run nothing is proven new: what was deleted in between has no delete.
+    assert replayed.rows_per_marker == {"": 4, "0": 2, "4": 2}
     assert replayed.observations == ()
 
 

@@ -247,6 +247,8 @@ class TableState(msgspec.Struct, frozen=True):
         replayed_to: the highest log position of those that have landed in this generation, as two hexadecimal words,
             and a third one: the epoch in which its partition was. Empty for none, or where none has a position.
         tainted: an event was left out (dead letter, ignored truncate): no row may be proven new any more.
+        inserted_to: the highest merge key of a row that landed as a new one (marker 0), as three hexadecimal words;
+            empty where there is none, or where it is not known.
         doubled: rows that were taken for new may stand beside those of a table that is gone: its drop was told of only
             after they had landed. Only a rebuild mends that.
         sha256: digest of the last file.
@@ -294,6 +296,7 @@ class TableState(msgspec.Struct, frozen=True):
     replayed: Replayed = {}
     replayed_to: str = ""
     tainted: bool = False
+    inserted_to: str = ""
     doubled: bool = False
     parked: Parked | None = None
     late: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from connectors.landing_zone.ledger.state import SnapshotIdentity
+from streaming.landing.inserted import MergeKey
 from streaming.landing.rows import OrderedRows
 from streaming.landing.snapshots import Streamed
 from streaming.landing.stops.keys import key_stop
@@ -19,6 +20,7 @@ def first_stop(
     keys: tuple[str, ...] | None,
     snapshot: SnapshotIdentity | None,
     streamed: Streamed,
+    inserted: MergeKey | None = None,
 ) -> Stop | None:
     """The first event that the policies refuse.
 
@@ -26,12 +28,13 @@ def first_stop(
         keys: the table's pinned key columns; None while nothing has landed yet.
         snapshot: the snapshot that loads the table, if known.
         streamed: what has streamed before these events.
+        inserted: the highest merge key of a row that has landed as a new one; None for none.
     """
     if options.mode is TableMode.HISTORY:
         # A history has no key, and takes truncates and snapshots as it takes every event.
         return None
     return first_of(
-        truncate_stop(events, options),
+        truncate_stop(events, options, inserted),
         key_stop(events, options, keys),
         snapshot_stop(events, options, keys, snapshot, streamed),
     )

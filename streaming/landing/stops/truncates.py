@@ -6,17 +6,39 @@ import numpy as np
 
 from connectors.debezium.events import Int64s, Op
 from connectors.landing_zone.ledger.state import RebuildKind
+from streaming.landing.inserted import MergeKey
+from streaming.landing.marking import at_or_below
 from streaming.landing.rows import OrderedRows
 from streaming.landing.stops.stop import Stop
 from streaming.plan import TableOptions
 from streaming.policies import OnTruncate, TableMode
 
 
-def truncate_stop(events: OrderedRows, options: TableOptions) -> Stop | None:
-    """The first truncate, unless the policy ignores it."""
+def truncate_stop(events: OrderedRows, options: TableOptions, inserted: MergeKey | None) -> Stop | None:
+    """The first truncate that the policy does not ignore, or that cannot be.
+
+    One that lay unread in another partition cannot: a row that it removed, and that was made again and taken for new
+    meanwhile, is there twice.
+
+    Args:
+        inserted: the highest merge key of a row that has landed as a new one; None for none.
+    """
     where = np.flatnonzero(events.ops == Op.TRUNCATE)
-    if not len(where) or options.on_truncate is OnTruncate.IGNORE:
+    doubling = np.zeros(len(where), np.bool_) if inserted is None else at_or_below(events.keys[where], inserted)
+    if options.on_truncate is OnTruncate.IGNORE:
+        where, doubling = where[doubling], doubling[doubling]
+    if not len(where):
         return None
+    if doubling[0]:
+        return Stop.at(
+            events,
+            int(where[0]),
+            "truncate",
+            "the source truncated the table before rows that have landed already, and `markers: natural` had them land "
+            "as new ones (marker 0): rows may be there twice",
+            "`cdc-bridge resync CONFIG TABLE`",
+            truncate_rebuild(options),
+        )
     return Stop.at(
         events,
         int(where[0]),

@@ -24,7 +24,7 @@ from tests.support.plain_job import PlainJob
 from tests.unit.streaming import maria_shop
 from tests.unit.streaming.landed_shop import ORDERS, TOPIC, row
 from tests.unit.streaming.maria_shop import CUSTOMERS, TABLE, drop_orders
-from tests.unit.streaming.resumable import Shop
+from tests.unit.streaming.resumable import NAME, Shop
 
 INSERTS = str(RowMarker.INSERT.value)
 LATE = "rows may be there twice"
@@ -44,24 +44,62 @@ def land_ahead(shop: Shop, *records: Record) -> None:
 
 
 class TestTruncates:
-    @pytest.mark.parametrize("paused", [False, True])
-    @pytest.mark.parametrize("policy", [OnTruncate.PARK, OnTruncate.REBUILD])
-    def test_one_that_waits_in_another_partition_and_is_ignored_once_it_has_stopped_the_table(
-        self, tmp_path: Path, policy: OnTruncate, paused: bool
-    ) -> None:
-        shop = Shop(tmp_path, policies={"on_truncate": policy}, options=NATURAL)
+    """One lies unread in partition 0 while partition 1 makes row 3 again."""
+
+    def stopped(self, folder: Path, policy: OnTruncate, at: int) -> Shop:
+        """A table that the truncate has stopped at its position; row 3 is made again at 21, and landed then."""
+        shop = Shop(folder, policies={"on_truncate": policy}, options=NATURAL)
         shop.receive(*(ORDERS.at(number).create(row(number + 8), 10 + number) for number in (0, 1)))
         shop.receive(ORDERS.at(1).create(row(3), 15))
-        land_ahead(shop, ORDERS.at(0).truncate(20), ORDERS.at(1).create(row(3), 21))
+        land_ahead(shop, ORDERS.at(0).truncate(at), ORDERS.at(1).create(row(3), 21))
         shop.land()
         assert shop.table.parked is not None
-        assert shop.table.parked.reason == "truncate"
+        assert (shop.table.parked.reason, shop.table.rows[INSERTS]) == ("truncate", 3)
+        return shop
+
+    @pytest.mark.parametrize("forgotten", [False, True], ids=["known", "forgotten"])
+    @pytest.mark.parametrize("paused", [False, True], ids=["parked", "paused"])
+    @pytest.mark.parametrize("policy", [OnTruncate.PARK, OnTruncate.REBUILD])
+    def test_one_that_was_read_late_cannot_be_ignored(
+        self, tmp_path: Path, policy: OnTruncate, paused: bool, forgotten: bool
+    ) -> None:
+        shop = self.stopped(tmp_path, policy, 20)
         if paused:
             assert shop.pause().accepted
+        if forgotten:
+            # As a ledger that was made again has it.
+            again = msgspec.structs.replace(shop.table, inserted_to="")
+            shop.plain.ledger.commit(Draft(tables={NAME: again}))
 
         shop.restart(on_truncate=OnTruncate.IGNORE)
         assert shop.resume().accepted
         shop.catch_up_wholly()
+        assert shop.table.parked is not None
+        assert shop.table.parked.remedy == "`cdc-bridge resync CONFIG public.orders`"
+        assert LATE in shop.table.parked.message
+
+    def test_one_that_was_not_can_be(self, tmp_path: Path) -> None:
+        shop = self.stopped(tmp_path, OnTruncate.PARK, 30)
+        shop.restart(on_truncate=OnTruncate.IGNORE)
+        assert shop.resume().accepted
+        shop.catch_up_wholly()
+        assert shop.table.parked is None
+
+    def test_none_can_where_the_policy_was_another_one_when_rows_were_taken_for_new(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, options=NATURAL)
+        shop.receive(*(ORDERS.at(number).create(row(number + 8), 10 + number) for number in (0, 1)))
+        shop.receive(ORDERS.at(1).create(row(3), 15))
+        land_ahead(shop, ORDERS.at(0).truncate(20), ORDERS.at(1).create(row(3), 21))
+        shop.restart(on_truncate=OnTruncate.IGNORE)
+        shop.receive(ORDERS.at(1).update(row(3, "newer"), 22))
+        assert shop.table.parked is not None
+        assert LATE in shop.table.parked.message
+
+    def test_a_safe_table_ignores_it(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, policies={"on_truncate": OnTruncate.IGNORE})
+        shop.receive(*(ORDERS.at(number).create(row(number + 8), 10 + number) for number in (0, 1)))
+        land_ahead(shop, ORDERS.at(0).truncate(20), ORDERS.at(1).create(row(3), 21))
+        shop.land()
         assert (shop.table.parked, threes(shop)) == (None, 1)
 
 

@@ -34,8 +34,9 @@ def test_a_row_that_is_made_again_before_it_is_read_is_no_second_one(tmp_path: P
     assert [each["id"] for each in shop.plain.rows(NAME)].count(3) == 1
 
 
-@pytest.mark.parametrize(("partitions", "markers"), [((0,), {"0", "4"}), ((0, 1), {"4"})], ids=["one", "two"])
-def test_rows_are_taken_for_new_in_one_partition_alone(
-    tmp_path: Path, partitions: tuple[int, ...], markers: set[str]
+@pytest.mark.parametrize(("policy", "markers"), [(OnTruncate.PARK, {"0", "4"}), (OnTruncate.IGNORE, {"4"})])
+@pytest.mark.parametrize("partitions", [(0,), (0, 1)], ids=["one", "two"])
+def test_rows_are_taken_for_new_where_no_truncate_is_ignored(
+    tmp_path: Path, partitions: tuple[int, ...], policy: OnTruncate, markers: set[str]
 ) -> None:
-    assert made_again(tmp_path, partitions, truncate=False, policy=OnTruncate.PARK).table.rows.keys() == markers
+    assert made_again(tmp_path, partitions, truncate=False, policy=policy).table.rows.keys() == markers
