@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from connectors.debezium.events import Int64s, Op
+from connectors.debezium.events import Bools, Int64s, Op
 from connectors.landing_zone.ledger.state import RebuildKind
 from streaming.landing.inserted import MergeKey
-from streaming.landing.marking import at_or_below
+from streaming.landing.marking import below
 from streaming.landing.rows import OrderedRows
 from streaming.landing.stops.stop import Stop
 from streaming.plan import TableOptions
@@ -24,7 +24,10 @@ def truncate_stop(events: OrderedRows, options: TableOptions, inserted: MergeKey
         inserted: the highest merge key of a row that has landed as a new one; None for none.
     """
     where = np.flatnonzero(events.ops == Op.TRUNCATE)
-    doubling = np.zeros(len(where), np.bool_) if inserted is None else at_or_below(events.keys[where], inserted)
+    doubling: Bools = np.zeros(len(where), np.bool_)
+    if inserted is not None:
+        # What is sent again has its partition's highest position.
+        doubling = below(events.keys[where], np.array([inserted], np.uint64))
     if options.on_truncate is OnTruncate.IGNORE:
         where, doubling = where[doubling], doubling[doubling]
     if not len(where):

@@ -95,6 +95,14 @@ class TestTruncates:
         assert shop.table.parked is not None
         assert LATE in shop.table.parked.message
 
+    def test_one_that_is_sent_again_behind_the_newest_row_can_be(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, options=NATURAL)
+        shop.receive(ORDERS.create(row(8), 10), ORDERS.create(row(3), 15))
+        assert shop.table.rows[INSERTS] == 1
+        shop.restart(on_truncate=OnTruncate.IGNORE)
+        shop.receive(ORDERS.truncate(9))
+        assert (shop.table.parked, threes(shop)) == (None, 1)
+
     def test_a_safe_table_ignores_it(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path, policies={"on_truncate": OnTruncate.IGNORE})
         shop.receive(*(ORDERS.at(number).create(row(number + 8), 10 + number) for number in (0, 1)))
