@@ -141,6 +141,8 @@ class Resume:
             return refused(request, f"{name} cannot go on: {why}", remedy)
         if asked is not None:
             return self._rebuilt(request, table, table.parked, asked)
+        if table.doubled:
+            return _doubled(request)
         ranges = ranges_to_land(table, ledger.state)
         require_records(ranges, self._outside.topics(sorted(ranges)), name)
         damage = self._damage(name, table)
@@ -175,13 +177,6 @@ class Resume:
             return refused(
                 request,
                 f"nobody knows what {name} has landed: {parked.message}",
-                command("resync CONFIG {}", name),
-            )
-        if table.doubled:
-            return refused(
-                request,
-                f"{name} may have rows twice: a drop at the source was told of after events of the new table had "
-                "landed, and `markers: natural` had rows land as new ones (marker 0)",
                 command("resync CONFIG {}", name),
             )
         if parked.reason == StopReason.TOPIC_RECREATED:
@@ -238,3 +233,12 @@ def _going_on_already(name: str, table: TableState, state: LedgerState) -> str:
     if table.status is TableStatus.CATCHING_UP:
         return f"{name} is catching up already: {count_text(offsets_behind(table, state), 'offset')} to read"
     return f"{name} does not stand still: it is {table.status.value}"
+
+
+def _doubled(request: Request) -> Answer:
+    return refused(
+        request,
+        f"{request.table} may have rows twice: a drop at the source was told of after events of the new table had "
+        "landed, and `markers: natural` had rows land as new ones (marker 0)",
+        command("resync CONFIG {}", request.table),
+    )

@@ -20,7 +20,7 @@ def first_stop(
     keys: tuple[str, ...] | None,
     snapshot: SnapshotIdentity | None,
     streamed: Streamed,
-    inserted: MergeKey | None = None,
+    inserted: MergeKey | None,
 ) -> Stop | None:
     """The first event that the policies refuse.
 

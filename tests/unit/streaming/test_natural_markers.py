@@ -208,6 +208,18 @@ class TestDropsThatAreToldLate:
             shop.catch_up()
         assert (shop.stop(), shop.keys().count(3)) == (None, 1)
 
+    def test_a_rebuild_that_a_pause_has_postponed_begins_with_the_resume(self, tmp_path: Path) -> None:
+        shop = self.late(tmp_path, OnTruncate.REBUILD)
+        state = shop.state()
+        assert state.parked is not None
+        assert (state.doubled, state.parked.rebuild) == (True, RebuildKind.SNAPSHOT)
+        pause = Pause(shop.job.ledger)(new_request(Action.PAUSE, now_ms=1, by="ann@home", table=TABLE))
+        assert pause.accepted
+        assert self.resume(shop).accepted
+        state = shop.state()
+        assert state.parked is not None
+        assert state.parked.rebuild is RebuildKind.SNAPSHOT
+
     def test_a_rebuild_ends_it(self, tmp_path: Path) -> None:
         state = self.late(tmp_path, OnTruncate.PARK).state()
         assert state.parked is not None
