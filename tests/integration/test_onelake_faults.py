@@ -123,10 +123,11 @@ def a_batch(storage: AdlsStorage, place: str) -> None:
     storage.upload(local_file(storage, LARGE), f"{place}/large")
     assert not storage.put_if_absent(f"{place}/ledger/1.json", b"theirs")
     for number, staged, body in ((1, "staged", BODY), (2, "large", LARGE)):
-        assert storage.rename_if_absent(f"{place}/{staged}", f"{place}/orders/{number}", len(body))
+        moved = storage.rename_if_absent(f"{place}/{staged}", f"{place}/orders/{number}", len(body))
         assert storage.read(f"{place}/orders/{number}") == body
         left = storage.stat(f"{place}/{staged}")
         assert left is None or left.size in (0, len(BODY)), "what was given up may arrive behind the rename"
+        assert moved or left is not None, "only a staged file that is there again makes a rename doubtful"
     assert [entry.name for entry in storage.list(f"{place}/orders")] == ["1", "2", "_metadata.json"]
     storage.put(f"{place}/copy", b"one")
     storage.put(f"{place}/copy", b"another")
@@ -201,6 +202,21 @@ def test_a_request_that_takes_effect_late_changes_nothing_any_more(
         # The name is free by then. What is left under it is empty or the same file, and the next driver's vacuum
         # removes it.
         assert left is None or left.size == 0 or storage.read(f"staged-{place}") == body
+
+
+def test_an_upload_that_arrives_before_the_rename_is_known_to_have_happened_makes_it_doubtful_and_no_more(
+    server: DfsServer, tokens: Tokens, tmp_path: Path
+) -> None:
+    storage = opened(server, tokens, tmp_path, Timeline(), patience=PATIENCE)
+    storage.put("orders/_metadata.json", b"{}")
+    upload = FaultsInTurn(Operation.PUT_BLOB, Hangs(PATIENCE + 0.2), path="staged")
+    # The second rename takes effect, or rather does not, only when the upload that was given up has arrived.
+    rename = FaultsInTurn(Operation.RENAME, Lost.AFTER, Hangs(PATIENCE - 0.1))
+    server.fault = lambda request: upload(request) or rename(request)
+    storage.upload(local_file(storage, BODY), "staged")
+    assert not storage.rename_if_absent("staged", "orders/1", len(BODY))
+    assert [met.operation for met in server.met] == [Operation.PUT_BLOB, Operation.RENAME, Operation.RENAME]
+    assert (storage.read("orders/1"), storage.read("staged")) == (BODY, BODY)
 
 
 def test_an_upload_in_several_parts_is_whole_although_each_part_was_cut_once(

@@ -156,10 +156,11 @@ class AdlsStorage(AdlsUploads):
         return self._retries.run(attempt, "rename", source)
 
     def _where(self, source: str, target: str, size: int, *, missing: bool) -> bool | None:
-        """After an answer that a repeated rename gets too: True if it was moved, False if the target is another file's.
+        """After an answer that a repeated rename gets too: True if it was moved, False if both files are there.
 
-        The target is looked at before the source: both there means that the source did not become the target. Neither
-        there may mean that a delayed attempt took effect between the two looks, so the target is looked at again.
+        The target is looked at before the source: both there means that the source did not become the target, or that
+        an upload which was given up has made it again. Neither there may mean that a delayed attempt took effect
+        between the two looks, so the target is looked at again.
         """
         found = self.stat(target)
         if self.stat(source) is not None:

@@ -95,8 +95,9 @@ class Storage(Protocol):
             size: of ``source``, if the caller has just looked at it; a storage need not look again then.
 
         Returns:
-            True when ``target`` now is what ``source`` was, False when something else was at ``target`` already
-            (``source`` is untouched then).
+            True when ``target`` now is what ``source`` was. False when both are there: something else was at ``target``
+            already, and ``source`` is untouched; or this call did move it, its answer got lost, and an upload that was
+            given up has made ``source`` again meanwhile. The content of ``target`` tells the two apart.
 
         Raises:
             PathNotFoundError: there is no ``source``, and it cannot be told that this call moved it; or ``target``'s
