@@ -26,7 +26,7 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
 )
 from connectors.landing_zone.ledger.table_state import NAME_COLLISION
-from streaming.driver.publishing import ZONE_REASON
+from streaming.driver.publishing import beneath_fault
 from streaming.driver.resuming import Resume, stopped
 from streaming.driver.source_changes import changes_by_source
 from streaming.landing.inserted import has_inserted
@@ -111,13 +111,18 @@ def with_drop(
     """
     options = job.options_for(SourceTable(*table.source))
     resume = _beginning_anew(table, before, planned)
-    if dropped.back:
-        told = told or f"{made_again_text(dropped)}, {_TOLD_BY_TOPIC}"
-        return _told_late(table, dropped, options, resume, told)
-    if dropped.taken_by:
-        # Its rows are another table's from here on, be there events of that one or not.
-        return _told_late(table, msgspec.structs.replace(dropped, back=True), options, resume, taken_text(dropped))
-    return _dropped(table, dropped, options, resume)
+
+    def change(table: TableState) -> TableState:
+        if dropped.back:
+            words = told or f"{made_again_text(dropped)}, {_TOLD_BY_TOPIC}"
+            return _told_late(table, dropped, options, resume, words)
+        if dropped.taken_by:
+            # Its rows are another table's from here on, be there events of that one or not.
+            back = msgspec.structs.replace(dropped, back=True)
+            return _told_late(table, back, options, resume, taken_text(dropped))
+        return _dropped(table, dropped, options, resume)
+
+    return beneath_fault(table, change)
 
 
 def with_replaced_columns(
@@ -137,22 +142,28 @@ def with_replaced_columns(
     """
     options = job.options_for(SourceTable(*table.source))
     kept = options.on_truncate is OnTruncate.IGNORE or options.mode is TableMode.HISTORY
-    nothing = not replaced or table.sequence == 0
-    if kept or nothing or _keeps_no_row(table) or _stands_for_its_own_reason(table):
+    if kept or not replaced or table.sequence == 0:
         return table
     names = ", ".join(
         f"{name} (before: {former})" if former else f"{name} (a new column)"
         for name, former in sorted(replaced.items())
     )
-    return stopped(
-        table,
-        _beginning_anew(table, before, planned),
-        reason="column_replaced",
-        message=f"the source has given columns names under which other columns' values have landed: {names}; rows that "
-        "have not changed since show those",
-        remedy=TAKEN_REMEDY,
-        rebuild=RebuildKind.SNAPSHOT if _rebuilt_when_told_late(table, options) else None,
-    )
+    resume = _beginning_anew(table, before, planned)
+
+    def change(table: TableState) -> TableState:
+        if _keeps_no_row(table) or _stands_for_its_own_reason(table):
+            return table
+        return stopped(
+            table,
+            resume,
+            reason="column_replaced",
+            message=f"the source has given columns names under which other columns' values have landed: {names}; rows "
+            "that have not changed since show those",
+            remedy=TAKEN_REMEDY,
+            rebuild=RebuildKind.SNAPSHOT if _rebuilt_when_told_late(table, options) else None,
+        )
+
+    return beneath_fault(table, change)
 
 
 def _keeps_no_row(table: TableState) -> bool:
@@ -209,14 +220,12 @@ def _may_stop(table: TableState) -> bool:
 
 
 def _stands_for_its_own_reason(table: TableState) -> bool:
-    """Whether the table is about to be rebuilt, its folder is not what the ledger left, or only a snapshot can fill it.
+    """Whether the table is about to be rebuilt, or only a snapshot can fill it.
 
     What Kafka does not hold any more may be events of the table that was made again: a rebuild from Kafka lacks them.
     """
     parked = table.parked
-    return parked is not None and (
-        parked.rebuild is not None or parked.reason.startswith(ZONE_REASON) or parked.reason in _ONLY_BY_A_PERSON
-    )
+    return parked is not None and (parked.rebuild is not None or parked.reason in _ONLY_BY_A_PERSON)
 
 
 def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resume: Resume, told: str) -> TableState:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -17,12 +17,9 @@ from connectors.landing_zone.metadata import metadata_of
 from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.redo import Published
 from connectors.landing_zone.schema import PinnedSchema
-from streaming.driver.resuming import resume_of, stopped
+from streaming.driver.resuming import ZONE_REASON, resume_of, stopped, with_beneath
 from streaming.landing.files import file_extension
 from streaming.plan import JobOptions, TableOptions
-
-ZONE_REASON = "zone:"
-"""Reasons of tables that stand still because of their folder begin so; their files stay pending."""
 
 
 class ZonePublisher:
@@ -52,6 +49,18 @@ def stands_still_by_zone(table: TableState) -> bool:
     """Whether the table is parked because of its folder."""
     parked = table.parked
     return table.status is TableStatus.PARKED and parked is not None and parked.reason.startswith(ZONE_REASON)
+
+
+def beneath_fault(table: TableState, change: Callable[[TableState], TableState]) -> TableState:
+    """The table after ``change``; where its folder has it stand still, a stop of ``change`` waits beneath that one.
+
+    The fault alone is not to be forgotten for it: nobody publishes the pending file before the folder is mended.
+    """
+    fault = table.parked
+    if fault is None or not stands_still_by_zone(table):
+        return change(table)
+    changed = change(msgspec.structs.replace(table, parked=fault.beneath))
+    return msgspec.structs.replace(changed, parked=msgspec.structs.replace(fault, beneath=changed.parked))
 
 
 def settle(ledger: Ledger, published: Published) -> None:
@@ -104,10 +113,11 @@ def _parked(state: LedgerState, name: str, error: BridgeError) -> TableState:
     table = state.tables[name]
     kind = re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__.removesuffix("Error")).lower()
     where = ", ".join(f"{fact}={value}" for fact, value in error.facts.items())
-    return stopped(
+    after = stopped(
         table,
         resume_of(table, state.topics),
         reason=ZONE_REASON + kind,
         message=f"{error.message} [{where}]" if where else error.message,
         remedy=error.remedy,
     )
+    return with_beneath(after, table)

@@ -8,6 +8,11 @@ import msgspec
 
 from connectors.landing_zone.ledger.state import Parked, RebuildKind, TableState, TableStatus, TopicOffsets
 
+ZONE_REASON = "zone:"
+"""Reasons of tables that stand still because of their folder begin so; their files stay pending."""
+FAILED = "failed"
+"""Reason of tables that an error stopped which passes once its cause is mended."""
+
 Resume = dict[str, dict[int, int]]
 """The first offset that has not landed, per topic and partition."""
 
@@ -55,3 +60,14 @@ def stopped(
         rebuild=rebuild,
     )
     return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)
+
+
+def with_beneath(after: TableState, before: TableState) -> TableState:
+    """The table that a fault has stand still, with what it stood still for before that, which is there again then."""
+    if before.status is not TableStatus.PARKED or before.parked is None or after.parked is None:
+        return after
+    if not before.owns_folder:
+        return after
+    fault = before.parked.reason.startswith(ZONE_REASON) or before.parked.reason == FAILED
+    beneath = before.parked.beneath if fault else before.parked
+    return msgspec.structs.replace(after, parked=msgspec.structs.replace(after.parked, beneath=beneath))

@@ -104,7 +104,8 @@ def deleting(
         place="" if before is None else before.place,
     )
     connector = table.snapshot.connector if table.snapshot else table.rebuild.connector if table.rebuild else ""
-    truncated = before.place if before is not None and before.reason == TRUNCATE and before.place else table.truncated
+    stop = before.beneath or before if before is not None else None
+    truncated = stop.place if stop is not None and stop.reason == TRUNCATE and stop.place else table.truncated
     return replace(
         table,
         status=TableStatus.DELETING,

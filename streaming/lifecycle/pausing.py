@@ -18,8 +18,8 @@ from connectors.landing_zone.ledger.lost import UNPROVEN
 from connectors.landing_zone.ledger.state import LedgerState, Parked, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.recovery import inspect_table, recover
 from connectors.landing_zone.requests import Answer, Request
-from streaming.driver.publishing import ZONE_REASON, metadata_as_written, table_metadata
-from streaming.driver.resuming import resume_of, stopped
+from streaming.driver.publishing import metadata_as_written, table_metadata
+from streaming.driver.resuming import ZONE_REASON, resume_of, stopped
 from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.asked_rebuilds import settings_ask
@@ -148,6 +148,8 @@ class Resume:
         damage = self._damage(name, table)
         if damage is not None:
             return refused(request, f"its folder is not as the ledger left it: {damage.message}", damage.remedy)
+        if table.parked.beneath is not None:
+            return self._still(request, table, table.parked, table.parked.beneath)
         going_on = replace(table.parked, rebuild=None, postponed=None)
         left_out = not_among(table, subscription)
         catching_up = replace(table, status=TableStatus.CATCHING_UP, parked=going_on, left_out=left_out)
@@ -164,6 +166,18 @@ class Resume:
         if parked.reason == DROPPED:
             message = f"the mirror of {name} is dropped, as the settings ask"
         return accepted(request, message, state.version)
+
+    def _still(self, request: Request, table: TableState, fault: Parked, beneath: Parked) -> Answer:
+        """Let the table stand still for what the fault, which has passed, lay over."""
+        name = request.table
+        stays = replace(beneath, resume=fault.resume, skipped=fault.skipped)
+        state = self._opened.ledger.commit(Draft(tables={name: replace(table, parked=stays)}, handled=(request.id,)))
+        return accepted(
+            request,
+            f"{name} need not stand still for that any more ({fault.reason}), but still does ({beneath.reason}): "
+            f"{beneath.message}. What to do: {beneath.remedy}",
+            state.version,
+        )
 
     def _refusal(self, request: Request, table: TableState, parked: Parked) -> Answer | None:
         name = request.table

@@ -10,7 +10,7 @@ from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.redo import TABLE_ERRORS
 from streaming.driver.publishing import park_tables
-from streaming.driver.resuming import resume_of, stopped
+from streaming.driver.resuming import FAILED, resume_of, stopped, with_beneath
 from streaming.logs import error_facts
 
 _log = logging.getLogger(__name__)
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 class StopReason(enum.StrEnum):
     """Why a table stands still that the chores could not bring further."""
 
-    FAILED = "failed"
+    FAILED = FAILED
     RETENTION_PASSED = "retention_passed"
     SNAPSHOT_FAILED = "snapshot_failed"
     TOPIC_GONE = "topic_gone"
@@ -29,7 +29,7 @@ class StopReason(enum.StrEnum):
 def stop_table(ledger: Ledger, name: str, error: BridgeError, reason: StopReason = StopReason.FAILED) -> None:
     """Park the table with an error that only a person can mend, and log it; where it has to go on stays as it was.
 
-    A rebuild that a policy asked for is not tried again by itself.
+    A rebuild that a policy asked for is not tried again by itself, but once a person lets the table go on.
 
     Raises:
         FencedError: another driver owns the zone.
@@ -49,4 +49,4 @@ def _park(ledger: Ledger, name: str, error: BridgeError, reason: StopReason) -> 
     after = stopped(
         table, resume_of(table, ledger.state.topics), reason=reason.value, message=message, remedy=error.remedy
     )
-    ledger.commit(Draft(tables={name: after}))
+    ledger.commit(Draft(tables={name: with_beneath(after, table) if reason is StopReason.FAILED else after}))

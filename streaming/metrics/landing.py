@@ -18,7 +18,7 @@ from connectors.landing_zone.errors import (
 )
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, Parked
 from streaming.driver.batch import BatchReport
-from streaming.driver.publishing import ZONE_REASON
+from streaming.driver.resuming import ZONE_REASON
 from streaming.driver.stages import Stage
 from streaming.metrics.catalogue import METRICS
 from streaming.metrics.declared import durations, files, process, records, tables

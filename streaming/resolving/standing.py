@@ -18,7 +18,7 @@ from connectors.landing_zone.replay.table_metadata import TableMetadata
 from connectors.landing_zone.schema import PinnedSchema
 from connectors.landing_zone.storage.protocol import Storage
 from connectors.landing_zone.verify.file_rules import count_rows, stored_columns
-from streaming.driver.resuming import stopped
+from streaming.driver.resuming import stopped, with_beneath
 from streaming.resolving.decision import DecisionRefusedError
 from streaming.resolving.origin import origin_of
 
@@ -89,6 +89,7 @@ def rolled_back(zone: Storage, state: Storage, file: LandedFile, disputed: Dispu
         "to land again",
         remedy=command("resume CONFIG {}", file.table),
     )
+    standing = with_beneath(standing, now)
     return RolledBack(standing, {before.schema: origin.before.schemas[before.schema]})
 
 

@@ -36,6 +36,9 @@ def chosen_by(words: Sequence[str]) -> list[Broken]:
 def main(words: list[str]) -> int:
     """Returns 1 when a test did not notice what was broken, or does not pass in the code as it is."""
     chosen = chosen_by(words)
+    if not chosen:
+        print(f"no mutant has {' '.join(words)!r} in its name")
+        return 1
     seconds = SLOW_SECONDS if any(broken.slow for broken in chosen) else SECONDS
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         copy = Path(folder)

@@ -100,6 +100,24 @@ def test_what_the_first_look_into_the_catalog_has_told_of_the_columns_before_the
     assert table_of(world).column_numbers == (1, 2)
 
 
+def test_what_another_has_put_under_the_number_lifts_nothing_else(tmp_path: Path) -> None:
+    world = World(tmp_path, policies={"schema_template": "{database}"})
+    first, second, third = (maria_shop.row(number) for number in (1, 2, 3))
+    committed(world, maria_shop.ORDERS.read(first, 5), maria_shop.ORDERS.create(second, 30))
+    world.send(maria_shop.ORDERS.create(third, 31), maria_shop.drop_orders(20))
+    world.driver().land()
+    taken(world)
+    [name] = world.ledger.pending
+
+    Resolving(world)(Decision.KEEP, name=name)
+    healthy(world)
+
+    parked = table_of(world).parked
+    assert parked is not None
+    assert (parked.reason, parked.beneath) == ("recreated", None)
+    assert parked.resume == {maria_shop.ORDERS.topic: {0: 2}}, "its row lands again once a person lets the table go on"
+
+
 def test_rows_that_may_be_there_twice_stay_known(tmp_path: Path) -> None:
     world = World(tmp_path)
     committed(

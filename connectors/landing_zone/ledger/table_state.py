@@ -95,6 +95,8 @@ class Parked(msgspec.Struct, frozen=True):
         run: the connector run that the event came from; empty where it says none.
         place: the event's log position and its time at the source in milliseconds, as three hexadecimal words; empty
             for an event without position.
+        beneath: what else the table stands still for, where this is a fault (of its folder, or a step that failed): it
+            does so again once the fault has passed.
     """
 
     reason: str
@@ -109,6 +111,7 @@ class Parked(msgspec.Struct, frozen=True):
     postponed: RebuildKind | None = None
     run: str = ""
     place: str = ""
+    beneath: Parked | None = None
 
 
 class Rebuild(msgspec.Struct, frozen=True):

@@ -1,0 +1,165 @@
+"""A fault lies over what else a table stands still for; mending it does not lift that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from connectors.errors import Terminal
+from connectors.landing_zone.ledger.state import Parked, RebuildKind, TableState, TableStatus
+from connectors.landing_zone.requests import Action, Answer, new_request
+from streaming.lifecycle.pausing import Resume
+from streaming.lifecycle.stopping import stop_table
+from streaming.policies import OnDrop, OnTruncate
+from tests.unit.streaming import maria_shop
+from tests.unit.streaming.landed_shop import ORDERS, row
+from tests.unit.streaming.maria_shop import TABLE, drop_orders
+from tests.unit.streaming.resumable import loaded
+
+
+class Broken(Terminal):
+    """An error of one table."""
+
+
+CONFLICT = "zone:sequence_conflict"
+
+
+def stops(table: TableState) -> tuple[str, ...]:
+    """Why the table stands still, and what for beneath that."""
+    found: list[str] = []
+    parked = table.parked
+    while parked is not None:
+        found.append(parked.reason)
+        parked = parked.beneath
+    return tuple(found)
+
+
+class Dropped(maria_shop.Shop):
+    """Tables whose source tells of drops in a topic of its own."""
+
+    def stranger(self, number: int) -> Path:
+        """Another's file under a number of the orders."""
+        folder = Path(self.job.job.zone.url.removeprefix("file://"), "shop.schema/orders")
+        file = folder / f"{number:020d}.parquet"
+        file.write_bytes(b"somebody else's")
+        return file
+
+    def resume(self) -> Answer:
+        resume = Resume(self.job.opened(), self.job.job, self.job.outside(), sleep=lambda seconds: None)
+        return resume(new_request(Action.RESUME, now_ms=1, by="ann@home", table=TABLE))
+
+    def parked(self) -> Parked:
+        parked = self.state().parked
+        assert parked is not None
+        return parked
+
+
+class TestDrops:
+    """Nothing in the table's own topic tells of them, so what was read again would not stop it once more."""
+
+    def test_one_that_is_told_late_together_with_the_fault_is_asked_about_once_that_has_passed(
+        self, tmp_path: Path
+    ) -> None:
+        shop = Dropped(tmp_path, on_truncate=OnTruncate.PARK)
+        shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(7), 30))
+        stranger = shop.stranger(3)
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(8), 31), drop_orders(20))
+        assert stops(shop.state()) == (CONFLICT, "recreated")
+        assert not shop.resume().accepted
+
+        stranger.unlink()
+        answer = shop.resume()
+
+        assert (answer.accepted, stops(shop.state())) == (True, ("recreated",))
+        assert answer.message.startswith(
+            "shop.orders need not stand still for that any more (zone:sequence_conflict), but still does (recreated): "
+        )
+        assert answer.message.endswith(f"What to do: {shop.parked().remedy}")
+        assert shop.parked().resume == {maria_shop.ORDERS.topic: {0: 3}}
+
+    def test_one_that_is_told_late_while_the_fault_lasts_waits_beneath_it(self, tmp_path: Path) -> None:
+        shop = Dropped(tmp_path, on_truncate=OnTruncate.PARK)
+        shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
+        stranger = shop.stranger(2)
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(7), 30))
+        assert stops(shop.state()) == (CONFLICT,)
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(8), 31), drop_orders(20))
+        assert stops(shop.state()) == (CONFLICT, "recreated")
+
+        stranger.unlink()
+        assert shop.resume().accepted
+        assert (stops(shop.state()), shop.parked().skipped) == (("recreated",), 1)
+        assert shop.resume().accepted
+        shop.catch_up()
+        assert (shop.state().parked, shop.keys()) == (None, [1, 7, 8])
+
+    def test_a_mirror_that_is_to_be_dropped_is_once_the_fault_has_passed(self, tmp_path: Path) -> None:
+        shop = Dropped(tmp_path, on_drop=OnDrop.DROP)
+        shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
+        stranger = shop.stranger(2)
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(7), 8), drop_orders(20))
+        assert (stops(shop.state()), shop.parked().rebuild) == ((CONFLICT, "dropped"), None)
+        stranger.unlink()
+        assert shop.resume().accepted
+        assert (stops(shop.state()), shop.parked().rebuild) == (("dropped",), RebuildKind.KAFKA)
+
+
+class TestEvents:
+    def test_a_truncate_behind_a_file_that_finds_no_place_stops_the_table_still(self, tmp_path: Path) -> None:
+        shop = loaded(tmp_path)
+        shop.restart(on_truncate=OnTruncate.PARK)
+        stranger = tmp_path / "zone/public.schema/orders" / f"{2:020d}.parquet"
+        stranger.write_bytes(b"somebody else's")
+        shop.receive(ORDERS.create(row(3), 14), ORDERS.truncate(15), ORDERS.create(row(4), 16))
+        before = shop.table.parked
+        assert before is not None
+        assert stops(shop.table) == (CONFLICT, "truncate")
+        stranger.unlink()
+        assert "but still does (truncate)" in shop.resume().message
+        assert stops(shop.table) == ("truncate",)
+        assert shop.rows() == [row(1), row(2), row(3)]
+        assert shop.table.parked == before.beneath
+
+    def test_what_passed_the_table_meanwhile_is_counted(self, tmp_path: Path) -> None:
+        shop = loaded(tmp_path)
+        shop.restart(on_truncate=OnTruncate.PARK)
+        stranger = tmp_path / "zone/public.schema/orders" / f"{2:020d}.parquet"
+        stranger.write_bytes(b"somebody else's")
+        shop.receive(ORDERS.create(row(3), 14), ORDERS.truncate(15))
+        shop.receive(ORDERS.create(row(4), 16), ORDERS.create(row(5), 17))
+        stranger.unlink()
+        shop.resume()
+        assert (stops(shop.table), shop.status().value) == (("truncate",), "parked")
+        assert shop.table.parked is not None
+        assert shop.table.parked.skipped == 3
+
+
+class TestSteps:
+    def test_a_rebuild_that_could_not_begin_does_once_its_cause_is_mended(self, tmp_path: Path) -> None:
+        shop = Dropped(tmp_path, on_truncate=OnTruncate.REBUILD)
+        shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(7), 30))
+        shop.land(drop_orders(20))
+        before = shop.parked()
+        assert (before.reason, before.rebuild) == ("recreated", RebuildKind.SNAPSHOT)
+        for _ in range(2):
+            stop_table(shop.job.ledger, TABLE, Broken("the signal topic may not be written", remedy="grant it"))
+            assert (stops(shop.state()), shop.parked().rebuild) == (("failed", "recreated"), None)
+        assert shop.resume().accepted
+        assert shop.parked() == before
+
+    def test_one_that_fails_while_a_table_catches_up_has_nothing_beneath(self, tmp_path: Path) -> None:
+        shop = Dropped(tmp_path)
+        shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
+        shop.stand_still(TableStatus.CATCHING_UP, 1)
+        stop_table(shop.job.ledger, TABLE, Broken("no room", remedy="make room"))
+        assert stops(shop.state()) == ("failed",)
+
+
+@pytest.mark.parametrize("beneath", [None, Parked("truncate", "m", "r", "t", 0, 4, resume={"t": {0: 4}})])
+def test_the_ledger_keeps_what_lies_beneath(beneath: Parked | None) -> None:
+    parked = Parked(CONFLICT, "m", "r", "t", 0, 4, resume={"t": {0: 4}}, beneath=beneath)
+    assert msgspec.json.decode(msgspec.json.encode(parked), type=Parked) == parked
