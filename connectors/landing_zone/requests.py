@@ -37,6 +37,11 @@ class Action(enum.StrEnum):
     REPLAY_DEAD_LETTER = "replay_dead_letter"
 
 
+SEEN_REASON = "reason"
+"""Argument of a resume: the reason for which the table stood still when that was asked for. What else it stands still
+for by then, nobody has asked about."""
+
+
 class Request(msgspec.Struct, frozen=True):
     """One thing that somebody asks for.
 

@@ -26,8 +26,7 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
 )
 from connectors.landing_zone.ledger.table_state import NAME_COLLISION
-from streaming.driver.publishing import beneath_fault
-from streaming.driver.resuming import Resume, stopped
+from streaming.driver.resuming import COLUMN_REPLACED, RECREATED, Resume, beneath_fault, stopped, with_untold
 from streaming.driver.source_changes import changes_by_source
 from streaming.landing.inserted import has_inserted
 from streaming.landing.source_drop import (
@@ -153,15 +152,16 @@ def with_replaced_columns(
     def change(table: TableState) -> TableState:
         if _keeps_no_row(table) or _stands_for_its_own_reason(table):
             return table
-        return stopped(
+        after = stopped(
             table,
             resume,
-            reason="column_replaced",
+            reason=COLUMN_REPLACED,
             message=f"the source has given columns names under which other columns' values have landed: {names}; rows "
             "that have not changed since show those",
             remedy=TAKEN_REMEDY,
             rebuild=RebuildKind.SNAPSHOT if _rebuilt_when_told_late(table, options) else None,
         )
+        return with_untold(after, table)
 
     return beneath_fault(table, change)
 
@@ -244,14 +244,15 @@ def _told_late(table: TableState, dropped: Dropped, options: TableOptions, resum
     nothing = table.sequence == 0 and not dropped.by_lsn
     if kept or nothing or _keeps_no_row(table) or _stands_for_its_own_reason(table):
         return table
-    return stopped(
+    after = stopped(
         table,
         resume,
-        reason="recreated",
+        reason=RECREATED,
         message=f"{told}; {_DOUBLED}" if doubled else told,
         remedy="`cdc-bridge resync CONFIG TABLE`" if doubled else TAKEN_REMEDY,
         rebuild=RebuildKind.SNAPSHOT if any(place(dropped)) and _rebuilt_when_told_late(table, options) else None,
     )
+    return with_untold(after, table)
 
 
 def _rebuilt_when_told_late(table: TableState, options: TableOptions) -> bool:

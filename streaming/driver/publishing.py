@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -49,18 +49,6 @@ def stands_still_by_zone(table: TableState) -> bool:
     """Whether the table is parked because of its folder."""
     parked = table.parked
     return table.status is TableStatus.PARKED and parked is not None and parked.reason.startswith(ZONE_REASON)
-
-
-def beneath_fault(table: TableState, change: Callable[[TableState], TableState]) -> TableState:
-    """The table after ``change``; where its folder has it stand still, a stop of ``change`` waits beneath that one.
-
-    The fault alone is not to be forgotten for it: nobody publishes the pending file before the folder is mended.
-    """
-    fault = table.parked
-    if fault is None or not stands_still_by_zone(table):
-        return change(table)
-    changed = change(msgspec.structs.replace(table, parked=fault.beneath))
-    return msgspec.structs.replace(changed, parked=msgspec.structs.replace(fault, beneath=changed.parked))
 
 
 def settle(ledger: Ledger, published: Published) -> None:

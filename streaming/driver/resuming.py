@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from connectors.landing_zone.ledger.state import Parked, RebuildKind, TableState, TableStatus, TopicOffsets
+from connectors.landing_zone.requests import SEEN_REASON
 
 ZONE_REASON = "zone:"
 """Reasons of tables that stand still because of their folder begin so; their files stay pending."""
 FAILED = "failed"
 """Reason of tables that an error stopped which passes once its cause is mended."""
+RECREATED, COLUMN_REPLACED = "recreated", "column_replaced"
+_UNTOLD = frozenset({RECREATED, COLUMN_REPLACED})
+"""Reasons of which no event tells that is read again. (Nor of a drop: but its mirror goes, with all that was wrong.)"""
 
 Resume = dict[str, dict[int, int]]
 """The first offset that has not landed, per topic and partition."""
@@ -62,12 +66,54 @@ def stopped(
     return msgspec.structs.replace(table, status=TableStatus.PARKED, parked=parked)
 
 
+def is_fault(parked: Parked) -> bool:
+    """Whether the table would go on but for something that went wrong: with its folder, or in a step of its own."""
+    return parked.reason.startswith(ZONE_REASON) or parked.reason == FAILED
+
+
 def with_beneath(after: TableState, before: TableState) -> TableState:
-    """The table that a fault has stand still, with what it stood still for before that, which is there again then."""
-    if before.status is not TableStatus.PARKED or before.parked is None or after.parked is None:
+    """The table that a fault has stand still, with what it stood still for before that: its resume brings that back."""
+    return _lying_over(after, [stop for stop in _stops(before) if not is_fault(stop)])
+
+
+def with_untold(after: TableState, before: TableState) -> TableState:
+    """The table that stands still for what nothing tells again, and beneath that for other such things from before."""
+    reason = "" if after.parked is None else after.parked.reason
+    return _lying_over(after, [stop for stop in _stops(before) if stop.reason in _UNTOLD and stop.reason != reason])
+
+
+def beneath_fault(table: TableState, change: Callable[[TableState], TableState]) -> TableState:
+    """The table after ``change``; where a fault has it stand still, a stop of ``change`` goes beneath that one.
+
+    The fault is not to be forgotten for it: its folder, say, is not what the ledger left.
+    """
+    fault = table.parked
+    if table.status is not TableStatus.PARKED or fault is None or not is_fault(fault):
+        return change(table)
+    changed = change(msgspec.structs.replace(table, parked=fault.beneath))
+    return msgspec.structs.replace(changed, parked=msgspec.structs.replace(fault, beneath=changed.parked))
+
+
+def seen_reason(table: TableState | None) -> dict[str, str]:
+    """The arguments of a resume by somebody who sees the table so."""
+    parked = table.parked if table is not None and table.status is TableStatus.PARKED else None
+    return {} if parked is None else {SEEN_REASON: parked.reason}
+
+
+def _stops(table: TableState) -> list[Parked]:
+    """What the table stands still for, uppermost first."""
+    stops: list[Parked] = []
+    parked = table.parked if table.status is TableStatus.PARKED and table.owns_folder else None
+    while parked is not None:
+        stops.append(parked)
+        parked = parked.beneath
+    return stops
+
+
+def _lying_over(after: TableState, stops: Sequence[Parked]) -> TableState:
+    beneath: Parked | None = None
+    for stop in reversed(stops):
+        beneath = msgspec.structs.replace(stop, beneath=beneath)
+    if after.parked is None:
         return after
-    if not before.owns_folder:
-        return after
-    fault = before.parked.reason.startswith(ZONE_REASON) or before.parked.reason == FAILED
-    beneath = before.parked.beneath if fault else before.parked
     return msgspec.structs.replace(after, parked=msgspec.structs.replace(after.parked, beneath=beneath))

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from connectors.landing_zone.ledger.state import LedgerState, TableState, TableStatus
 from connectors.landing_zone.requests import Action, Request
+from streaming.driver.resuming import seen_reason
 from streaming.lifecycle.asking import Asking, Outcome
 from streaming.lifecycle.catching_up import offsets_behind
 from streaming.settings import BridgeSettings
@@ -49,7 +50,7 @@ def resume_table(asking: Asking, table: str, console: Console, *, wait: bool) ->
         UnknownTableError: the ledger does not know the table.
         KeyboardInterrupt: the waiting was ended; the request stays, and so does what it has begun.
     """
-    request = asking.submit(Action.RESUME, table)
+    request = asking.submit(Action.RESUME, table, seen_reason(asking.state.tables.get(table)))
     if not wait:
         return Outcome(request, None, asking.state.tables[table], done=False)
     with progress_bar(console) as bar:

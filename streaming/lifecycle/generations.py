@@ -63,7 +63,7 @@ def without_key(table: TableState, options: TableOptions) -> bool:
     Args:
         options: of the table.
     """
-    if table.parked is not None and table.parked.reason == MISSING_KEY:
+    if table.parked is not None and (table.parked.beneath or table.parked).reason == MISSING_KEY:
         return options.on_missing_key is OnMissingKey.APPEND
     # What is known of the columns is of the generation that goes.
     if table.schema and table.status is not TableStatus.DELETING:

@@ -17,7 +17,7 @@ from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.lost import UNPROVEN
 from connectors.landing_zone.ledger.state import LedgerState, Parked, Rebuild, RebuildKind, TableState, TableStatus
 from connectors.landing_zone.recovery import inspect_table, recover
-from connectors.landing_zone.requests import Answer, Request
+from connectors.landing_zone.requests import SEEN_REASON, Answer, Request
 from streaming.driver.publishing import metadata_as_written, table_metadata
 from streaming.driver.resuming import ZONE_REASON, resume_of, stopped
 from streaming.driver.startup import OpenZone, excluded_sources
@@ -114,7 +114,8 @@ class Resume:
     def __call__(self, request: Request) -> Answer:
         """Let the table catch up, if what it passed over is still in Kafka and its folder is as the ledger left it.
 
-        A table that was stopped before its rebuild began is rebuilt instead, if the settings still ask for that.
+        A table that was stopped before its rebuild began is rebuilt instead, if the settings still ask for that. One
+        that stands still for something else as well, beneath a fault, stands still for that then.
 
         Raises:
             RecordsGoneError, TopicNotFoundError, TopicRecreatedError: it is not; nothing was written.
@@ -126,13 +127,14 @@ class Resume:
             return unknown_table(request)
         if table.status is not TableStatus.PARKED or table.parked is None:
             return accepted(request, _going_on_already(name, table, ledger.state), ledger.state.version)
-        refusal = self._refusal(request, table, table.parked)
+        refusal = _other_reason(request, table.parked) or self._refusal(request, table, table.parked)
         if refusal is not None:
             return refusal
-        asked = table.parked.rebuild or table.parked.postponed
-        if not settings_ask(table.parked.reason, self._job.options_for(SourceTable(*table.source))):
-            asked = None
-        to_drop = asked is not None and table.parked.reason == DROPPED
+        asked = self._asked(table, table.parked)
+        beneath = table.parked.beneath
+        to_drop = any(
+            stop is not None and stop.reason == DROPPED and self._asked(table, stop) for stop in (table.parked, beneath)
+        )
         state, outside = ledger.state, self._outside
         subscription, there = read_by_settings(state, outside.subscribed(), outside.wanted, outside.names)
         unread = missed_topics(name, state.tables, subscription) or unread_topics(name, state.tables, there)
@@ -144,12 +146,13 @@ class Resume:
         if table.doubled:
             return _doubled(request)
         ranges = ranges_to_land(table, ledger.state)
-        require_records(ranges, self._outside.topics(sorted(ranges)), name)
+        if not to_drop:
+            require_records(ranges, self._outside.topics(sorted(ranges)), name)
         damage = self._damage(name, table)
         if damage is not None:
             return refused(request, f"its folder is not as the ledger left it: {damage.message}", damage.remedy)
-        if table.parked.beneath is not None:
-            return self._still(request, table, table.parked, table.parked.beneath)
+        if beneath is not None:
+            return self._still(request, table, table.parked, beneath)
         going_on = replace(table.parked, rebuild=None, postponed=None)
         left_out = not_among(table, subscription)
         catching_up = replace(table, status=TableStatus.CATCHING_UP, parked=going_on, left_out=left_out)
@@ -168,16 +171,22 @@ class Resume:
         return accepted(request, message, state.version)
 
     def _still(self, request: Request, table: TableState, fault: Parked, beneath: Parked) -> Answer:
-        """Let the table stand still for what the fault, which has passed, lay over."""
+        """Let the table stand still for what lay beneath."""
         name = request.table
         stays = replace(beneath, resume=fault.resume, skipped=fault.skipped)
         state = self._opened.ledger.commit(Draft(tables={name: replace(table, parked=stays)}, handled=(request.id,)))
-        return accepted(
-            request,
-            f"{name} need not stand still for that any more ({fault.reason}), but still does ({beneath.reason}): "
-            f"{beneath.message}. What to do: {beneath.remedy}",
-            state.version,
-        )
+        now = state.tables[name].parked or stays
+        message = f"{name} need not stand still for that any more ({fault.reason}), but still does ({now.reason})"
+        if self._asked(table, now):
+            message = f"{message}, and what the settings ask for then begins: {now.message}"
+        else:
+            message = f"{message}: {now.message}. What to do: {now.remedy}"
+        return accepted(request, message, state.version)
+
+    def _asked(self, table: TableState, stop: Parked) -> RebuildKind | None:
+        """The rebuild that the stop asks for, if the settings still do."""
+        asks = settings_ask(stop.reason, self._job.options_for(SourceTable(*table.source)))
+        return (stop.rebuild or stop.postponed) if asks else None
 
     def _refusal(self, request: Request, table: TableState, parked: Parked) -> Answer | None:
         name = request.table
@@ -226,6 +235,19 @@ class Resume:
         published = recover(opened.zone, {name: file}, metadata, threads=1, sleep=self._sleep)
         opened.ledger.confirm(published.confirmed)
         return published.stopped.get(name)
+
+
+def _other_reason(request: Request, parked: Parked) -> Answer | None:
+    """The refusal of a request by somebody who saw the table stand still for another reason than it does now."""
+    seen = request.arguments.get(SEEN_REASON, parked.reason)
+    if seen == parked.reason:
+        return None
+    return refused(
+        request,
+        f"{request.table} was to go on from what it stood still for then ({seen}); now it stands still for something "
+        f"else ({parked.reason}): {parked.message}",
+        parked.remedy,
+    )
 
 
 def unknown_table(request: Request) -> Answer:

@@ -29,7 +29,7 @@ class StopReason(enum.StrEnum):
 def stop_table(ledger: Ledger, name: str, error: BridgeError, reason: StopReason = StopReason.FAILED) -> None:
     """Park the table with an error that only a person can mend, and log it; where it has to go on stays as it was.
 
-    A rebuild that a policy asked for is not tried again by itself, but once a person lets the table go on.
+    A rebuild that a policy asked for, and that could not begin, does once a person lets the table go on.
 
     Raises:
         FencedError: another driver owns the zone.

@@ -6,7 +6,10 @@ from connectors.landing_zone.ledger.state import Parked
 
 
 def parked_values(parked: Parked) -> dict[str, object]:
-    """For a program: reason, message, remedy, the event that parked the table, and what was passed over since."""
+    """For a program: reason, message, remedy, the event that parked the table, and what was passed over since.
+
+    ``beneath`` is what it stands still for once a person has let it go on from here, or None.
+    """
     return {
         "reason": parked.reason,
         "message": parked.message,
@@ -15,4 +18,5 @@ def parked_values(parked: Parked) -> dict[str, object]:
         "partition": parked.partition,
         "offset": parked.offset,
         "skipped": parked.skipped,
+        "beneath": None if parked.beneath is None else parked_values(parked.beneath),
     }

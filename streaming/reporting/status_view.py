@@ -178,7 +178,11 @@ def _parked_text(table: TableReport) -> str:
         return ""
     parked = table.parked
     where = f"{parked.topic}/{parked.partition}/{parked.offset}"
-    return (
+    text = (
         f"{table.name} is parked ({parked.reason}) at {where}: {parked.message}; "
         f"{count_text(parked.skipped, 'record')} passed over since\nWhat to do: {parked.remedy}"
     )
+    while parked.beneath is not None:
+        parked = parked.beneath
+        text += f"\nThen it still stands still ({parked.reason}): {parked.message}"
+    return text

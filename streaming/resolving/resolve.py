@@ -38,6 +38,7 @@ from connectors.landing_zone.requests import Action, new_request, submit, waitin
 from connectors.landing_zone.staging import staged_path
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.driver.publishing import table_metadata
+from streaming.driver.resuming import seen_reason
 from streaming.plan import JobOptions
 from streaming.resolving.decision import Decision, require_fit
 from streaming.resolving.origin import origin_of
@@ -256,7 +257,8 @@ def _ask_to_go_on(place: Place, state: LedgerState, name: str) -> bool:
         return False
     asked = (request for request in waiting(place.state).requests if request.table == name)
     if not any(request.action is Action.RESUME for request in asked):
-        submit(place.state, new_request(Action.RESUME, now_ms=place.now_ms(), by=place.by, table=name))
+        seen = seen_reason(table)
+        submit(place.state, new_request(Action.RESUME, now_ms=place.now_ms(), by=place.by, table=name, arguments=seen))
     return True
 
 

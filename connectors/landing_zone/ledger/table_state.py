@@ -95,8 +95,8 @@ class Parked(msgspec.Struct, frozen=True):
         run: the connector run that the event came from; empty where it says none.
         place: the event's log position and its time at the source in milliseconds, as three hexadecimal words; empty
             for an event without position.
-        beneath: what else the table stands still for, where this is a fault (of its folder, or a step that failed): it
-            does so again once the fault has passed.
+        beneath: what else the table stands still for: it does so once a person has let it go on from here. Beneath a
+            fault (of its folder, or of a step that failed) whatever it stood still for; else what no event tells again.
     """
 
     reason: str
