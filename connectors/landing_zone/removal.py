@@ -67,7 +67,8 @@ def foreign_folder(table: str, folder: str) -> ForeignFolderError:
     """The error of a folder that somebody else has put in the table's place."""
     return ForeignFolderError(
         "The bridge has removed the table's folder for a rebuild, and something else has made it anew",
-        remedy=f"find out who writes there and stop it; if the folder may go, {command('resync CONFIG {}', table)}",
+        remedy="find out who writes there and stop it; take its folder away and "
+        f"{command('resume CONFIG {}', table)}, or, if the folder may go, {command('resync CONFIG {}', table)}",
         table=table,
         folder=folder,
     )

@@ -26,7 +26,15 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
 )
 from connectors.landing_zone.ledger.table_state import NAME_COLLISION
-from streaming.driver.resuming import COLUMN_REPLACED, RECREATED, Resume, beneath_fault, stopped, with_untold
+from streaming.driver.resuming import (
+    COLUMN_REPLACED,
+    REBUILDING,
+    RECREATED,
+    Resume,
+    beneath_fault,
+    stopped,
+    with_untold,
+)
 from streaming.driver.source_changes import changes_by_source
 from streaming.landing.inserted import has_inserted
 from streaming.landing.source_drop import (
@@ -168,7 +176,13 @@ def with_replaced_columns(
 
 def _keeps_no_row(table: TableState) -> bool:
     """Whether a rebuild is still to remove the folder, at once or when a person lets it."""
-    return table.status is TableStatus.DELETING or (table.parked is not None and table.parked.postponed is not None)
+    return _is_being_removed(table) or (table.parked is not None and table.parked.postponed is not None)
+
+
+def _is_being_removed(table: TableState) -> bool:
+    """Whether a rebuild is removing the folder, or could not go on with that."""
+    removed = table.status is TableStatus.PARKED and table.parked is not None and table.parked.reason == REBUILDING
+    return table.status is TableStatus.DELETING or removed
 
 
 def _beginning_anew(table: TableState, before: LedgerState, planned: Mapping[str, PlannedTopic]) -> Resume:
@@ -216,7 +230,8 @@ def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume:
 
 def _may_stop(table: TableState) -> bool:
     """Whether the table is not under way to somewhere else: a rebuild ends as it has been decided."""
-    return table.status in _AT_REST or (table.status is TableStatus.CATCHING_UP and table.rebuild is None)
+    at_rest = table.status in _AT_REST and not _is_being_removed(table)
+    return at_rest or (table.status is TableStatus.CATCHING_UP and table.rebuild is None)
 
 
 def _stands_for_its_own_reason(table: TableState) -> bool:

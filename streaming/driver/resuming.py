@@ -13,6 +13,8 @@ ZONE_REASON = "zone:"
 """Reasons of tables that stand still because of their folder begin so; their files stay pending."""
 FAILED = "failed"
 """Reason of tables that an error stopped which passes once its cause is mended."""
+REBUILDING = "rebuild"
+"""Reason of tables that stand still while they are rebuilt."""
 RECREATED, COLUMN_REPLACED = "recreated", "column_replaced"
 _UNTOLD = frozenset({RECREATED, COLUMN_REPLACED})
 """Reasons of which no event tells that is read again. (Nor of a drop: but its mirror goes, with all that was wrong.)"""
@@ -101,9 +103,10 @@ def seen_reason(table: TableState | None) -> dict[str, str]:
 
 
 def _stops(table: TableState) -> list[Parked]:
-    """What the table stands still for, uppermost first."""
+    """What the table stands still for, uppermost first; for one whose folder is being removed, that too."""
     stops: list[Parked] = []
-    parked = table.parked if table.status is TableStatus.PARKED and table.owns_folder else None
+    stands = table.status in (TableStatus.PARKED, TableStatus.DELETING) and table.owns_folder
+    parked = table.parked if stands else None
     while parked is not None:
         stops.append(parked)
         parked = parked.beneath

@@ -21,13 +21,11 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
     TopicOffsets,
 )
-from streaming.driver.resuming import Resume, first_place, resume_of
+from streaming.driver.resuming import REBUILDING, Resume, first_place, resume_of
 from streaming.landing.generation import place_of_text
 from streaming.plan import TableOptions
 from streaming.policies import OnMissingKey
 
-REBUILDING = "rebuild"
-"""Reason of tables that stand still while they are rebuilt."""
 TRUNCATE = "truncate"
 SECOND_SNAPSHOT = "second_snapshot"
 AMBIGUOUS_SNAPSHOT = "ambiguous_snapshot"

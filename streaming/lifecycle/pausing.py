@@ -19,7 +19,7 @@ from connectors.landing_zone.ledger.state import LedgerState, Parked, Rebuild, R
 from connectors.landing_zone.recovery import inspect_table, recover
 from connectors.landing_zone.requests import SEEN_REASON, Answer, Request
 from streaming.driver.publishing import metadata_as_written, table_metadata
-from streaming.driver.resuming import ZONE_REASON, resume_of, stopped
+from streaming.driver.resuming import REBUILDING, ZONE_REASON, resume_of, stopped
 from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.answers import accepted, refused
 from streaming.lifecycle.asked_rebuilds import settings_ask
@@ -37,7 +37,8 @@ from streaming.lifecycle.unread_topics import (
 from streaming.plan import JobOptions
 from streaming.wording import count_text
 
-_INCOMPLETE = (StopReason.SNAPSHOT_FAILED, f"{ZONE_REASON}foreign_folder")
+_FOREIGN_FOLDER = f"{ZONE_REASON}foreign_folder"
+_INCOMPLETE = (StopReason.SNAPSHOT_FAILED, _FOREIGN_FOLDER)
 _WITHOUT_FOLDER = (TableStatus.DELETING, TableStatus.CLEARED)
 
 
@@ -141,6 +142,8 @@ class Resume:
         if unread and not to_drop:
             why, remedy = unread_refusal(unread, command("resume CONFIG {}", name))
             return refused(request, f"{name} cannot go on: {why}", remedy)
+        if beneath is not None and beneath.reason == REBUILDING:
+            return self._rebuilt_further(request, table, table.parked, beneath)
         if asked is not None:
             return self._rebuilt(request, table, table.parked, asked)
         if table.doubled:
@@ -169,6 +172,20 @@ class Resume:
         if parked.reason == DROPPED:
             message = f"the mirror of {name} is dropped, as the settings ask"
         return accepted(request, message, state.version)
+
+    def _rebuilt_further(self, request: Request, table: TableState, fault: Parked, beneath: Parked) -> Answer:
+        """Go on with a rebuild that a fault has stopped before the table's folder was gone for good."""
+        name, opened = request.table, self._opened
+        if fault.reason == _FOREIGN_FOLDER and persist(lambda: opened.zone.stat(table.folder), sleep=self._sleep):
+            return refused(
+                request,
+                f"the folder is still there that something else has made: {fault.message}",
+                fault.remedy,
+            )
+        stays = replace(beneath, resume=fault.resume, skipped=fault.skipped)
+        further = replace(table, status=TableStatus.DELETING, parked=stays)
+        state = opened.ledger.commit(Draft(tables={name: further}, handled=(request.id,)))
+        return accepted(request, f"{name} goes on being rebuilt", state.version)
 
     def _still(self, request: Request, table: TableState, fault: Parked, beneath: Parked) -> Answer:
         """Let the table stand still for what lay beneath."""
@@ -208,7 +225,8 @@ class Resume:
                 f"nobody knows what {name} would miss: {parked.message}",
                 command("resync CONFIG {}", name),
             )
-        if table.rebuild is not None and _incomplete(table.rebuild, parked):
+        further = parked.beneath is not None and parked.beneath.reason == REBUILDING
+        if table.rebuild is not None and not further and _incomplete(table.rebuild, parked):
             return refused(
                 request,
                 f"{name} was being rebuilt and is not complete: {parked.message}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.model.guarantees import (
+    beneath,
     letters,
     nothing_lost,
     numbers,
@@ -22,6 +23,7 @@ BROKEN: tuple[Broken, ...] = (
     *one_driver.BROKEN,
     *order.BROKEN,
     *stopped.BROKEN,
+    *beneath.BROKEN,
     *options.BROKEN,
     *rebuilds.BROKEN,
     *records.BROKEN,

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 import pytest
 
+from connectors.errors import Terminal
 from connectors.landing_zone.errors import FencedError
 from connectors.landing_zone.ledger.state import RebuildKind, TableStatus
-from connectors.landing_zone.requests import Action, new_request
+from connectors.landing_zone.requests import Action, Answer, new_request
+from streaming.lifecycle.stopping import stop_table
+from streaming.policies import OnTruncate
 from tests.unit.landing_zone.memory_storage import Crash, Disk
 from tests.unit.landing_zone.memory_storage import Request as StorageRequest
 from tests.unit.streaming.landed_shop import ORDERS, row
-from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, World, dies_at, shop
+from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, Driver, World, dies_at, shop
 
 FOLDER = "public.schema/orders"
+
+
+class Broken(Terminal):
+    """An error of one table."""
 
 
 class TestForeignFolders:
@@ -35,7 +43,8 @@ class TestForeignFolders:
             "The bridge has removed the table's folder for a rebuild, and something else has made it anew"
         )
         assert parked.remedy == (
-            f"find out who writes there and stop it; if the folder may go, `cdc-bridge resync CONFIG {NAME}`"
+            f"find out who writes there and stop it; take its folder away and `cdc-bridge resume CONFIG {NAME}`, or, "
+            f"if the folder may go, `cdc-bridge resync CONFIG {NAME}`"
         )
         assert "public.schema/orders/00000000000000000001.parquet" in world.zone.files
         assert world.rows(OTHER_NAME) == [row(1), row(2)]
@@ -72,6 +81,53 @@ class TestForeignFolders:
         with pytest.raises(Exception, match="Another driver owns this landing zone"):
             world.driver(overtaken).drain()
         assert world.rows() == [row(1, "uno"), row(3, "three")]
+
+
+class TestRebuildsThatAFaultHasStopped:
+    """Where Debezium takes no signals, no other rebuild could take its place."""
+
+    def removing(self, folder: Path, wait: float) -> tuple[World, Driver]:
+        """The orders' truncate has had their folder removed, which the replicator has not noticed yet."""
+        world = shop(World(folder, policies={"on_truncate": OnTruncate.REBUILD}, takes_signals=False))
+        world.once, world.release_wait = False, wait
+        world.send(ORDERS.truncate(50), ORDERS.create(row(9, "nine"), 51))
+        driver = world.driver()
+        driver.drain()
+        assert world.table.status is TableStatus.DELETING
+        return world, driver
+
+    def resumed(self, world: World) -> Answer:
+        request = new_request(Action.RESUME, now_ms=1, by="ann@home", table=NAME)
+        world.ask(request)
+        world.driver().drain()
+        return world.answered(request)
+
+    def test_one_goes_on_once_the_foreign_folder_is_gone(self, tmp_path: Path) -> None:
+        world, driver = self.removing(tmp_path, wait=60.0)
+        stranger = f"{FOLDER}/00000000000000000001.parquet"
+        place(world.zone, stranger)
+        driver.do_chores()
+        assert world.table.parked is not None
+        assert world.table.parked.reason == "zone:foreign_folder"
+        refusal = self.resumed(world)
+        assert (refusal.accepted, stranger in world.zone.files) == (False, True)
+        assert refusal.message.startswith("the folder is still there that something else has made: The bridge has")
+
+        del world.zone.files[stranger]
+        world.release_wait = 0.0
+        assert self.resumed(world).message == f"{NAME} goes on being rebuilt"
+        world.live()
+        assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(9, "nine")])
+
+    def test_one_goes_on_once_what_failed_is_mended(self, tmp_path: Path) -> None:
+        world, driver = self.removing(tmp_path, wait=60.0)
+        stop_table(driver.ledger, NAME, Broken("the folder may not be listed", remedy="grant it"))
+        world.send(ORDERS.create(row(10, "ten"), 52))
+        driver.drain()
+        world.release_wait = 0.0
+        assert self.resumed(world).accepted
+        world.live()
+        assert (world.table.status, world.rows()) == (TableStatus.STREAMING, [row(9, "nine"), row(10, "ten")])
 
 
 class TestFilesThatWereNotPublished:
