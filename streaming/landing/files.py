@@ -237,6 +237,7 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
         "loaded_ms": state.loaded_ms,
         "starts": state.starts,
         "first_run": state.first_run,
+        "runs_before": state.runs_before,
         "first_ms": state.first_ms,
         "first_position": state.first_position,
         "truncated": state.truncated,

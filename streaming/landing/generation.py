@@ -108,6 +108,17 @@ def _ended_before(state: TableState) -> Dropped | None:
     return None if dropped.by_lsn and dropped.back and not state.starts else dropped
 
 
+def _runs_before(state: TableState) -> frozenset[str]:
+    """The connector runs from before that of the second snapshot with which the generation begins."""
+    if state.runs_before:
+        return frozenset(state.runs_before)
+    # An earlier release has not told them from those that have streamed since.
+    first, _ = place_of_text(state.first_position)
+    began = {run: place_of_text(start.position)[0] for run, start in state.run_starts.items()}
+    since = {run for run, position in began.items() if first != (0, 0) and position > first}
+    return frozenset(state.streamed_runs) - since
+
+
 class Beginning:
     """What belongs to a table's present generation, among one partition's events in offset order.
 
@@ -122,7 +133,7 @@ class Beginning:
         self._first_run = "" if begun else state.first_run
         self._first_ms = state.first_ms
         self._first_position = state.first_position
-        self._runs_before = frozenset(state.streamed_runs)
+        self._runs_before = _runs_before(state)
         self._truncated, self._truncated_ms = place_of_text(state.truncated)
         self._by_lsn = False
         dropped = _ended_before(state)
@@ -153,8 +164,8 @@ class Beginning:
         return None if kept.all() else np.flatnonzero(kept)
 
     def _of_the_first_run(self, chunk: ChangeChunk) -> Bools:
-        """From the run's first event on, or from that of a run nobody knew, if it is later: a partition may have none
-        of the snapshot's rows."""
+        """From the run's first event on, or from that of a later run: a partition may have none of the snapshot's
+        rows, whatever the others have shown of later runs."""
         kept = np.zeros(len(chunk), np.bool_)
         runs = chunk.run_ids.to_pylist()
         for index, run in enumerate(runs):

@@ -223,6 +223,8 @@ class TableState(msgspec.Struct, frozen=True):
         landed_to: first offset per topic and partition that this generation has not landed, where the ledger was made
             again and reads records once more that lie before it.
         first_run: the connector run whose first event begins this generation in each partition; empty for any.
+        runs_before: the connector runs that were known when ``first_run`` began the generation, and that one; empty
+            where there is none, and in ledgers of earlier releases.
         first_ms: time at the source of the event that began this generation, where ``first_run`` is set; milliseconds.
         first_position: log position of that event as two hexadecimal words; empty where positions cannot be compared
             with those before it.
@@ -281,6 +283,7 @@ class TableState(msgspec.Struct, frozen=True):
     starts: dict[str, dict[int, int]] = {}
     landed_to: dict[str, dict[int, int]] = {}
     first_run: str = ""
+    runs_before: tuple[str, ...] = ()
     first_ms: int = 0
     first_position: str = ""
     truncated: str = ""

@@ -10,6 +10,7 @@ from connectors.landing_zone.ledger.state import (
     PartitionState,
     Rebuild,
     RebuildKind,
+    RunStart,
     SnapshotIdentity,
     TableState,
     TableStatus,
@@ -61,6 +62,26 @@ def test_a_run_that_nobody_knew_begins_the_generation_only_if_it_is_later() -> N
     events = [Event("c", run="run-0", lsn=5), Event("c", run="run-3", lsn=50)]
     state = replace(TABLE, first_run="run-2", streamed_runs=("run-1",), first_ms=1_005)
     assert belonging(state, *events) == [1]
+
+
+@pytest.mark.parametrize(
+    ("first_position", "kept"),
+    [(f"{20:016x}{20:016x}", [1]), (f"{40:016x}{40:016x}", []), ("", [])],
+)
+def test_in_a_ledger_of_an_earlier_release_a_runs_first_position_tells_whether_it_is_from_before(
+    first_position: str, kept: list[int]
+) -> None:
+    events = [Event("c", run="run-1", lsn=15), Event("c", run="run-3", lsn=50)]
+    state = replace(
+        TABLE,
+        first_run="run-2",
+        streamed_runs=("run-1", "run-3"),
+        run_starts={"run-1": RunStart(f"{1:016x}{1:016x}"), "run-3": RunStart(f"{30:016x}{30:016x}")},
+        first_position=first_position,
+        first_ms=1_005,
+    )
+    assert belonging(state, *events) == kept
+    assert belonging(replace(state, runs_before=("run-1", "run-2")), *events) == [1]
 
 
 def test_what_the_source_logged_before_the_truncate_is_superseded_and_the_truncate_too() -> None:

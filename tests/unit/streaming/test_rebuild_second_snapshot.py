@@ -45,6 +45,44 @@ class TestSecondSnapshot:
         world.live()
         assert world.rows() == [row(1), row(7)]
 
+    def test_a_later_run_that_another_partition_has_shown_first_begins_it_too(self, world: World) -> None:
+        world.send(ORDERS.at(0).read(row(1), 10), ORDERS.at(1).read(row(2), 10), ORDERS.at(0).create(row(3), 20))
+        world.live()
+        world.send(SECOND_RUN.at(0).read(row(1), 40), SECOND_RUN.at(0).read(row(3), 40))
+        world.live()
+        third = Table(TOPIC, run="run-3")
+        world.send(third.at(0).create(row(5), 50))
+        world.live()
+        world.send(ORDERS.at(1).update(row(2, "late"), 22), third.at(1).create(row(6), 60))
+        world.live()
+        world.send(third.at(1).update(row(6, "newer"), 70))
+        world.live()
+        assert world.rows() == [row(1), row(3), row(5), row(6, "newer")]
+
+    def test_a_partition_that_is_added_long_after_it_loses_nothing(self, world: World) -> None:
+        world.send(ORDERS.read(row(1), 10), ORDERS.create(row(3), 20))
+        world.live()
+        world.send(SECOND_RUN.read(row(1), 40), SECOND_RUN.read(row(3), 40), SECOND_RUN.create(row(4), 41))
+        world.live()
+        third = Table(TOPIC, run="run-3")
+        world.send(third.create(row(5), 50))
+        world.live()
+        world.send(third.at(1).create(row(6), 60), third.at(1).create(row(7), 61))
+        world.live()
+        assert world.rows() == [row(1), row(3), row(4), row(5), row(6), row(7)]
+
+    def test_a_later_run_whose_partitions_are_caught_up_one_after_the_other_loses_nothing(self, world: World) -> None:
+        world.chunk = 4
+        world.send(ORDERS.read(row(1), 10), ORDERS.at(1).read(row(2), 10), ORDERS.create(row(3), 20))
+        world.live()
+        third = Table(TOPIC, run="run-3")
+        world.send(SECOND_RUN.read(row(1), 40), SECOND_RUN.read(row(3), 40))
+        world.send(third.create(row(5), 50), third.create(row(8), 51))
+        world.send(*(ORDERS.at(1).update(row(2, f"old {number}"), 21 + number) for number in range(6)))
+        world.send(third.at(1).create(row(6), 60), third.at(1).create(row(7), 61))
+        world.live()
+        assert world.rows() == [row(1), row(3), row(5), row(6), row(7), row(8)]
+
     def test_without_a_run_only_a_new_snapshot_helps(self, world: World) -> None:
         nameless = Table(TOPIC, run=None)
         world.takes_signals = False
