@@ -117,7 +117,7 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
     """Why the table can't be filled by a snapshot, and what to do about it; None if it can.
 
     Raises:
-        BridgeError: Kafka does not say which topics it has.
+        BridgeError: Kafka does not say which topics it has, or where they end.
     """
     again = f"then {command('resync CONFIG {}', name)}"
     if len(table.sources) > 1:
@@ -148,13 +148,18 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
             f"create the topic, or correct {' and '.join(missing)} and restart; or let the bridge's user describe it; "
             f"{again}",
         )
-    if keyless and feeding_partitions(table) > 1:
+    if keyless and len(feeding_partitions(table) | _partitions(debezium.ends_of(table))) > 1:
         return (
-            "it has no key and several partitions feed it, so the rows of a snapshot cannot be told from what came "
-            "before it",
+            "it has no key and several partitions feed it, or may, so the rows of a snapshot cannot be told from what "
+            "came before it",
             f"declare key columns for the table in the settings, restart, {again}",
         )
     return None
+
+
+def _partitions(ends: Mapping[str, Mapping[int, int]]) -> set[tuple[str, int]]:
+    """Those that may get the snapshot's rows while others, of which nothing has landed, get what comes behind them."""
+    return {(topic, partition) for topic, partitions in ends.items() for partition in partitions}
 
 
 def topic_suffix(table: TableState) -> str:

@@ -46,11 +46,10 @@ def feeding_topics(table: TableState) -> tuple[str, ...]:
     return tuple(sorted({*table.partitions, *table.starts, *resume}))
 
 
-def feeding_partitions(table: TableState) -> int:
-    """How many partitions have fed the table."""
+def feeding_partitions(table: TableState) -> set[tuple[str, int]]:
+    """The partitions that have fed the table."""
     resume = {} if table.parked is None else table.parked.resume
-    places = {(topic, partition) for each in (table.partitions, resume) for topic in each for partition in each[topic]}
-    return len(places)
+    return {(topic, partition) for each in (table.partitions, resume) for topic in each for partition in each[topic]}
 
 
 def without_key(table: TableState, options: TableOptions) -> bool:

@@ -243,7 +243,7 @@ class Rebuilding:
     def _ask(self, name: str, table: TableState, rebuild: Rebuild) -> None:
         """Send the signal and note that it was sent; one that was sent before a crash is not sent again."""
         ledger = self._opened.ledger
-        refused = self._refusal(name, table, keyless=False)
+        refused = self._refusal(name, table, keyless=rebuild.keyless)
         if refused is not None:
             message, remedy = refused
             stop_table(ledger, name, SnapshotRefusedError(message, remedy=remedy), StopReason.SNAPSHOT_FAILED)
