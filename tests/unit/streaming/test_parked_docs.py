@@ -13,6 +13,7 @@ from connectors.landing_zone.evolution import RefusalReason
 from connectors.landing_zone.ledger import adopted, lost, table_state
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.redo import TABLE_ERRORS
+from streaming.driver import resuming
 from streaming.driver.publishing import park_tables
 from streaming.lifecycle.stopping import StopReason
 from tests.unit.streaming.landed_shop import two_batches
@@ -53,5 +54,11 @@ def test_every_reason_in_the_code_is_documented_and_no_other(tmp_path: Path) -> 
     ledger = two_batches(tmp_path).ledger
     zone = {zone_reason(ledger, error) for error in TABLE_ERRORS}
     assert "truncate" in events
-    others = {table_state.NAME_COLLISION, lost.UNPROVEN, adopted.NOT_ADOPTED}
+    others = {
+        table_state.NAME_COLLISION,
+        lost.UNPROVEN,
+        adopted.NOT_ADOPTED,
+        resuming.RECREATED,
+        resuming.COLUMN_REPLACED,
+    }
     assert documented() == events | set(RefusalReason) | set(StopReason) | others | zone
