@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -11,6 +12,8 @@ from connectors.kafka.clients import Connection
 from connectors.kafka.reading.library import CONSUMER, ERROR_EVENTS, Library
 
 _ERROR_BYTES = 512
+END_SECONDS = 10.0
+"""A consumer usually ends within milliseconds."""
 
 
 class Handle:
@@ -81,7 +84,12 @@ class Handle:
         return KafkaError(code, _text(self._library.ffi, self._library.lib.rd_kafka_err2str(code)))
 
     def close(self) -> None:
-        """End it; harmless where it has ended, and nothing else may be called then."""
+        """End it; harmless where it has ended, and nothing else may be called then.
+
+        An offset reset that is under way can have librdkafka wait for itself for ever: the reply to a queue that is
+        closed by then takes the partition's lock a second time (seen with 2.x). So the end is waited for, but not for
+        long; what does not end is left to the end of the process.
+        """
         lib, rk = self._library.lib, self._rk
         if rk is None:
             return
@@ -90,7 +98,9 @@ class Handle:
         lib.rd_kafka_queue_destroy(self._events)
         # cffi refuses None: what is called by mistake raises instead of using memory that is free.
         self._topics, self._events, self._rk = {}, None, None
-        lib.rd_kafka_destroy_flags(rk, 0)
+        ending = threading.Thread(target=lib.rd_kafka_destroy_flags, args=(rk, 0), name="kafka-end", daemon=True)
+        ending.start()
+        ending.join(END_SECONDS)
 
 
 def _text(ffi: CValue, characters: CValue) -> str:
