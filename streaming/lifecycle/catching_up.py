@@ -29,7 +29,7 @@ from connectors.landing_zone.ledger.state import (
     TopicOffsets,
 )
 from streaming.driver.batch import BatchReport
-from streaming.driver.planning import require_same_topic
+from streaming.driver.planning import require_same_topic, require_still_the_same
 from streaming.driver.resuming import resume_of
 from streaming.driver.startup import OpenZone
 from streaming.lifecycle.generations import from_kafka
@@ -98,10 +98,16 @@ class CatchUp:
             opened.publisher,
             self._outside.read(_to_read(ranges)),
             lambda landed: after_chunk(table, landed, ranges, ledger.state),
+            unchanged=lambda: require_still_the_same(ranges, self._ids(ranges)),
         )
         pass_failpoint(Failpoint.CATCH_UP_AFTER)
         self._on_batch(report)
         return True
+
+    def _ids(self, ranges: Ranges) -> dict[str, str]:
+        """Kafka's ids of the topics that were read; one that is gone by now has none."""
+        present = self._outside.topics(sorted(_to_read(ranges)))
+        return {topic: found.id for topic, found in present.items()}
 
 
 def ranges_to_land(table: TableState, state: LedgerState) -> dict[str, PlannedTopic]:

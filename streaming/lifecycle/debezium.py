@@ -148,13 +148,22 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
             f"create the topic, or correct {' and '.join(missing)} and restart; or let the bridge's user describe it; "
             f"{again}",
         )
-    if keyless and len(feeding_partitions(table) | _partitions(debezium.ends_of(table))) > 1:
-        return (
-            "it has no key and several partitions feed it, or may, so the rows of a snapshot cannot be told from what "
-            "came before it",
-            f"declare key columns for the table in the settings, restart, {again}",
-        )
-    return None
+    return spread(debezium, name, table) if keyless else None
+
+
+def spread(debezium: Debezium, name: str, table: TableState) -> tuple[str, str] | None:
+    """Why no snapshot can fill a table without key whose rows may lie in several partitions, and what to do.
+
+    Raises:
+        BridgeError: Kafka does not say which topics it has, or where they end.
+    """
+    if len(feeding_partitions(table) | _partitions(debezium.ends_of(table))) <= 1:
+        return None
+    return (
+        "it has no key and several partitions feed it, or may, so the rows of a snapshot cannot be told from what "
+        "came before it",
+        f"declare key columns for the table in the settings, restart, then {command('resync CONFIG {}', name)}",
+    )
 
 
 def _partitions(ends: Mapping[str, Mapping[int, int]]) -> set[tuple[str, int]]:

@@ -31,7 +31,7 @@ from connectors.landing_zone.removal import remove_folder, require_no_folder
 from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.cut_short import WHERE_READ_ONLY
-from streaming.lifecycle.debezium import NO_PRIMARY_KEY, Debezium, refusal
+from streaming.lifecycle.debezium import NO_PRIMARY_KEY, Debezium, refusal, spread
 from streaming.lifecycle.filling import Filling
 from streaming.lifecycle.generations import (
     DROPPED,
@@ -245,8 +245,7 @@ class Rebuilding:
         ledger = self._opened.ledger
         refused = self._refusal(name, table, keyless=rebuild.keyless)
         if refused is not None:
-            message, remedy = refused
-            stop_table(ledger, name, SnapshotRefusedError(message, remedy=remedy), StopReason.SNAPSHOT_FAILED)
+            self._refuse(name, *refused)
             return
         signal = self._signal_id(f"{name}/{table.generation}")
         ledger.check_fence()
@@ -260,9 +259,11 @@ class Rebuilding:
 
     def _not_asked(self, name: str, error: Terminal) -> None:
         """Stop a table that has no rows and no snapshot on its way: only another resync begins it anew."""
-        remedy = f"{error.remedy}; then {command('resync CONFIG {}', name)}"
-        refused = SnapshotRefusedError(error.message, remedy=remedy, **error.facts)
-        stop_table(self._opened.ledger, name, refused, StopReason.SNAPSHOT_FAILED)
+        self._refuse(name, error.message, f"{error.remedy}; then {command('resync CONFIG {}', name)}", **error.facts)
+
+    def _refuse(self, name: str, message: str, remedy: str, **facts: object) -> None:
+        error = SnapshotRefusedError(message, remedy=remedy, **facts)
+        stop_table(self._opened.ledger, name, error, StopReason.SNAPSHOT_FAILED)
 
     def _ask_again(self, name: str, table: TableState, rebuild: Rebuild, reason: str) -> None:
         """Send a further signal for an incremental snapshot, of which Debezium then tells under the new id.
@@ -314,6 +315,10 @@ class Rebuilding:
         if not self._filling.landed(name, self._opened.ledger.state):
             return False
         waited_in_vain = rebuild.keyless and not table.partitions
+        # In a partition that was added meanwhile, events from behind the snapshot may have counted as older.
+        if rebuild.keyless and not waited_in_vain and (refused := spread(self._debezium, name, table)):
+            self._refuse(name, *refused)
+            return True
         self._end(name, never_filled(table) if waited_in_vain else filled(table))
         pass_failpoint(Failpoint.REBUILD_FILLED)
         return True

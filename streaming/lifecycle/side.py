@@ -54,6 +54,7 @@ def land_beside(
     action: DecodeAndLand,
     after: Callable[[Landed], TableState],
     *,
+    unchanged: Callable[[], None] = lambda: None,
     letters: int = 0,
     handled: tuple[str, ...] = (),
 ) -> BatchReport:
@@ -66,6 +67,7 @@ def land_beside(
             the file's footer as the places up to which the table has landed.
         action: carries out the plan: Spark over a range of Kafka, or :func:`land_records` in this process.
         after: what the ledger is to record of the table then.
+        unchanged: raises where the records that were read need not be those of the ranges; asked before the commit.
         letters: how many dead letters the records are; 0 for a range of Kafka.
         handled: ids of the requests that this carries out.
 
@@ -80,6 +82,7 @@ def land_beside(
     landed = Landed(draft.tables.get(name, going_on), sum(result.events for result in mine))
     recorded = after(landed)
     counters = _counters(draft, landed.state.dead_letters - going_on.dead_letters)
+    unchanged()
     committed = ledger.commit(
         Draft(
             files={table: msgspec.structs.replace(file, letters=letters) for table, file in draft.files.items()},

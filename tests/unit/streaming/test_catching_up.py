@@ -10,11 +10,17 @@ from msgspec.structs import replace
 
 from connectors.debezium.schema import SourceTable
 from connectors.kafka.reading.ranges import PartitionRange
+from connectors.landing_zone.errors import TopicRecreatedError
 from connectors.landing_zone.ledger.state import PlannedTopic, TableStatus
 from streaming.demo.columns import Column, Kind
-from streaming.lifecycle.catching_up import chunk_of, going_on, joined, ranges_to_land
+from streaming.driver.batch import DecodeAndLand
+from streaming.driver.planning import TopicGoneError
+from streaming.lifecycle.catching_up import CatchUp, chunk_of, going_on, joined, ranges_to_land
+from streaming.lifecycle.outside import Ranges
 from streaming.lifecycle.side import land_beside, land_records
+from streaming.plan import BatchPlan
 from streaming.policies import OnMissingKey, OnTruncate, OnTypeChange
+from streaming.task.results import Results
 from streaming.task.worker import worker_for
 from tests.support.plain_job import read_log
 from tests.support.records import Table
@@ -193,6 +199,40 @@ def test_what_retention_has_removed_meanwhile_parks_the_table_and_names_resync(
     assert parked.remedy.startswith("rebuild the table with `cdc-bridge resync CONFIG public.orders`")
     [line] = [record.getMessage() for record in caplog.records if "is parked" in record.getMessage()]
     assert line.startswith(f"{NAME} is parked: {parked.message} [table={NAME}]. Remedy: rebuild the table")
+
+
+def test_a_topic_that_is_made_again_while_a_chunk_is_read_lands_nothing_of_it(tmp_path: Path) -> None:
+    shop = truncated(tmp_path)
+    shop.restart(on_truncate=OnTruncate.IGNORE)
+    shop.resume()
+    before, version, outside = shop.files(), shop.plain.ledger.state.version, shop.plain.outside()
+
+    def read(ranges: Ranges) -> DecodeAndLand:
+        def meanwhile(plan: BatchPlan) -> Results:
+            shop.log.ids[TOPIC] = "another"
+            return outside.read(ranges)(plan)
+
+        return meanwhile
+
+    catch_up = CatchUp(
+        shop.plain.opened(), shop.plain.job, dataclasses.replace(outside, read=read), shop.chunk, shop.reports.append
+    )
+    with pytest.raises(TopicGoneError, match="the topic was deleted and created again while the query ran"):
+        catch_up(NAME)
+    assert (shop.files(), shop.plain.ledger.state.version, shop.reports) == (before, version, [])
+    with pytest.raises(TopicRecreatedError):
+        catch_up(NAME)
+
+
+def test_what_was_read_of_a_topic_that_is_deleted_then_lands(tmp_path: Path) -> None:
+    shop = truncated(tmp_path)
+    shop.restart(on_truncate=OnTruncate.IGNORE)
+    shop.resume()
+    outside = shop.plain.outside()
+    asked = iter([outside.topics([TOPIC]), {}])
+    outside = dataclasses.replace(outside, topics=lambda names: next(asked))
+    assert CatchUp(shop.plain.opened(), shop.plain.job, outside, shop.chunk, shop.reports.append)(NAME)
+    assert shop.rows() == [row(2), row(3, "later")]
 
 
 @pytest.mark.parametrize(

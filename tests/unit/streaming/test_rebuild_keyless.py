@@ -47,6 +47,29 @@ class TestKeyless:
         assert world.rows() == [row(1), row(2), row(3), row(4)]
         assert world.table.status is TableStatus.STREAMING
 
+    def test_a_partition_that_is_added_while_the_snapshot_fills_it_stops_it_before_a_row_is_missing(
+        self, world: World
+    ) -> None:
+        keyless = self.keyless
+        world.send(keyless.read(row(1), 10), keyless.create(row(2), 20))
+        world.live()
+        world.ask()
+        world.driver().drain()
+        world.snapshot = (keyless.read(row(1), 40), keyless.read(row(2), 40))
+        world.log.partitions[TOPIC][1] = []
+        # The snapshot's rows come in partition 0, and what is committed behind it in the new one.
+        world.send(keyless.at(1).create(row(3), 50))
+        world.live()
+        assert (world.table.status, world.table.parked and world.table.parked.reason) == (
+            TableStatus.PARKED,
+            "snapshot_failed",
+        )
+        assert world.table.parked is not None
+        assert world.table.parked.message.startswith("it has no key and several partitions feed it, or may")
+        assert world.table.parked.remedy == (
+            f"declare key columns for the table in the settings, restart, then `cdc-bridge resync CONFIG {NAME}`"
+        )
+
     def test_a_blocking_snapshot_that_nobody_asked_for_parks_it_before_a_row_is_doubled(self, world: World) -> None:
         keyless = self.keyless
         world.send(keyless.read(row(1), 10), keyless.create(row(2), 20))
