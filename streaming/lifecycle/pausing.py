@@ -194,7 +194,7 @@ class Resume:
         state = self._opened.ledger.commit(Draft(tables={name: replace(table, parked=stays)}, handled=(request.id,)))
         now = state.tables[name].parked or stays
         message = f"{name} need not stand still for that any more ({fault.reason}), but still does ({now.reason})"
-        if self._asked(table, now):
+        if now.rebuild is not None and self._asked(table, now):
             message = f"{message}, and what the settings ask for then begins: {now.message}"
         else:
             message = f"{message}: {now.message}. What to do: {now.remedy}"

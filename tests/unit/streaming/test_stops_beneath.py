@@ -221,6 +221,19 @@ class TestSteps:
         assert shop.resume().accepted
         assert shop.parked() == before
 
+    def test_a_rebuild_that_somebody_has_postponed_is_not_said_to_begin(self, tmp_path: Path) -> None:
+        shop = Dropped(tmp_path, on_truncate=OnTruncate.REBUILD)
+        shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
+        shop.land(maria_shop.ORDERS.create(maria_shop.row(7), 30))
+        shop.land(drop_orders(20))
+        before = shop.parked()
+        postponed = msgspec.structs.replace(before, rebuild=None, postponed=before.rebuild)
+        shop.job.ledger.commit(Draft(tables={TABLE: msgspec.structs.replace(shop.state(), parked=postponed)}))
+        stop_table(shop.job.ledger, TABLE, Broken("the signal topic may not be written", remedy="grant it"))
+        answer = shop.resume()
+        assert answer.message.endswith(f"but still does (recreated): {before.message}. What to do: {before.remedy}")
+        assert shop.parked() == postponed
+
     def test_what_is_told_while_the_failure_lasts_is_not_forgotten_and_nor_is_what_it_lay_over(
         self, tmp_path: Path
     ) -> None:
