@@ -180,6 +180,31 @@ def test_both_clients_show_their_certificate(
     assert java_topics(jvm, config) == set()
 
 
+@pytest.mark.spark
+def test_a_bridge_lands_whose_certificate_is_all_that_it_shows(
+    mutual_tls_broker: EmbeddedBroker, certificates: Certificates, spark: SparkSession, tmp_path: Path
+) -> None:
+    cluster = Cluster(mutual_tls_broker.internal_bootstrap_servers)
+    orders = Table(cluster.topic())
+    security = {"protocol": SecurityProtocol.SSL.value, "ca_file": certificates.ca}
+    shown = {"certificate_file": certificates.certificate, "key_file": certificates.key}
+    try:
+        cluster.send(orders.create({"id": 1, "name": "uno"}, 10))
+        made = Bridge(
+            tmp_path,
+            spark,
+            kafka__bootstrap_servers=mutual_tls_broker.bootstrap_servers,
+            kafka__topics=[orders.topic],
+            kafka__security=security,
+        )
+        with pytest.raises(KafkaAccessError):
+            made.run()
+        made.run(kafka__security=security | shown)
+        assert made.rows() == [{"id": 1, "name": "uno"}]
+    finally:
+        cluster.delete(orders.topic)
+
+
 def test_a_missing_client_certificate_is_refused(mutual_tls_broker: EmbeddedBroker, certificates: Certificates) -> None:
     config = KafkaConfig(mutual_tls_broker.bootstrap_servers, Security(SecurityProtocol.SSL, ca_file=certificates.ca))
 
