@@ -1,6 +1,6 @@
 """The contenders side by side: ``python -m tests.bench [WORKLOAD ...]``, ``make bench``. Minutes each; all take hours.
 
-Everything that it measures goes to build/bench/results.json; workloads that are there already and are not measured
+Everything that it measures goes to docs/measured/results.json; workloads that are there already and are not measured
 again stay, as long as machine and commit are the same.
 """
 

@@ -2,7 +2,7 @@
 
 ``python -m tests.bench.growth [DIMENSION ...] [--sizes 2]``. Every point is a process of its own on topics of its own;
 what counts are the seconds from one of its micro-batches to the next, the first ones left out. The result goes to
-build/bench/growth.json after each dimension; those that are there already stay, as long as machine and commit are the
+docs/measured/growth.json after each dimension; those that are there already stay, as long as machine and commit are the
 same. All of it takes about an hour.
 """
 

@@ -1,7 +1,8 @@
 """Where the processor's time goes: ``python -m tests.bench.profile``, ``make bench-profile``.
 
 One workload in two sizes, each a real ``run --once`` with everything on, under a profiler for Java and one for Python.
-What it finds goes to build/bench: profile.json, from which the page is made, and the larger size's stacks, collapsed.
+What it finds goes to docs/measured/profile.json, from which the page is made, and the larger size's stacks, collapsed,
+to build/bench/stacks.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def main(workload: Workload, runs: int, *, native: bool) -> None:
 def save(found: Profiled, taken: Sequence[Taken]) -> None:
     """Leave the figures, and the stacks of the larger size's runs together, a file for each kind of process."""
     most = max(one.profile.records for one in taken)
-    STACKS.mkdir(parents=True, exist_ok=True)
+    for folder in (STACKS, FILE.parent):
+        folder.mkdir(parents=True, exist_ok=True)
     FILE.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
     for kind in Kind:
         together: Counter[Stack] = Counter()

@@ -16,10 +16,10 @@ from tests.bench.page import between
 from tests.bench.profile_budget import Budget, Profile, budget, unmatched, walls
 from tests.bench.profile_stacks import Kind, Stacks, collapsed
 from tests.bench.profile_stages import ABOUT, Part, part_of
-from tests.bench.results import FOLDER
+from tests.bench.results import BUILT, FOLDER
 
 FILE = FOLDER / "profile.json"
-STACKS = FOLDER / "stacks"
+STACKS = BUILT / "stacks"
 MARKS = "<!-- budget: begin, written by `make bench-profile` -->", "<!-- budget: end -->"
 
 

@@ -37,7 +37,7 @@ from tests.bench.contender import Place, declared, settings
 from tests.bench.elsewhere import TOO_MUCH, now
 from tests.bench.landed import inspect
 from tests.bench.obvious_job import ObviousJob, source_options
-from tests.bench.results import FOLDER
+from tests.bench.results import BUILT
 from tests.bench.targets import Target, Verdict
 from tests.bench.topics import TopicSet, fill
 from tests.bench.workloads import Contender, Workload
@@ -204,4 +204,4 @@ def exit_status(judged: Sequence[Verdict], elsewhere: float) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(FOLDER / "quick.json"))
+    sys.exit(main(BUILT / "quick.json"))

@@ -12,7 +12,10 @@ from tests.bench.arithmetic import Measurement
 from tests.bench.machine import Machine
 from tests.bench.workloads import Workload
 
-FOLDER = Path("build/bench")
+FOLDER = Path("docs/measured")
+"""Every single run that the documents tell of; it is kept with them."""
+BUILT = Path("build/bench")
+"""What nobody has to keep."""
 FILE = FOLDER / "results.json"
 LATENCY_FILE = FOLDER / "latency.json"
 
