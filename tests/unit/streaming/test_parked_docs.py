@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,14 +15,10 @@ from connectors.landing_zone.redo import TABLE_ERRORS
 from streaming.driver import resuming
 from streaming.driver.publishing import park_tables
 from streaming.lifecycle.stopping import StopReason
+from tests.remedies.parks import documented
 from tests.unit.streaming.landed_shop import two_batches
 
 ROOT = Path(streaming.__file__).parent
-
-
-def documented() -> set[str]:
-    text = (ROOT.parent / "docs/parked-tables.md").read_text(encoding="utf-8")
-    return set(re.findall(r"^\| `([a-z_:]+)` \|", text, re.MULTILINE))
 
 
 def reasons_in(path: Path) -> Iterator[str]:
@@ -61,4 +56,4 @@ def test_every_reason_in_the_code_is_documented_and_no_other(tmp_path: Path) -> 
         resuming.RECREATED,
         resuming.COLUMN_REPLACED,
     }
-    assert documented() == events | set(RefusalReason) | set(StopReason) | others | zone
+    assert documented().keys() == events | set(RefusalReason) | set(StopReason) | others | zone
