@@ -13,7 +13,7 @@ from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.landing_zone.requests import Action
 from streaming.demo.columns import Column, Kind
 from streaming.landing import table_writer
-from streaming.landing.marking import Marked
+from streaming.landing.marking import Marked, mark
 from streaming.landing.rows import OrderedRows
 from streaming.policies import (
     FileFormat,
@@ -228,7 +228,7 @@ def test_expression(tmp_path: Path) -> None:
 
 def test_unexpected(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a defect, the bridge fails on the values of one column."""
-    whole = table_writer.mark
+    whole = mark
 
     def fails_on_a_name(events: OrderedRows, rows: pa.RecordBatch, *args: Any, **named: Any) -> Marked:
         if "name" in rows.schema.names and "odd" in rows["name"].to_pylist():
