@@ -117,22 +117,22 @@ class TestKeyChanged:
         require_streaming(world, [row(1, "one"), row(5, "four")])
 
     def test_the_old_columns_are_declared(self, world: World) -> None:
-        land(world, BY_NAME.create(row(4, "four"), 20))
+        land(world, BY_NAME.create(row(5, "five"), 20), BY_NAME.create(row(4, "four"), 21))
         remedy = require_parked(world, "key_changed")
         declare(world, "id")
         carry_on(world, remedy, Action.RESUME)
         land(world, BY_NAME.update(row(4, "quattro"), 50))
-        require_streaming(world, [row(1), row(2), row(3), row(4, "quattro")])
+        require_streaming(world, [row(1), row(2), row(3), row(4, "quattro"), row(5, "five")])
 
 
 class TestMissingKey:
     def test_key_columns_are_declared(self, world: World) -> None:
-        land(world, KEYLESS.create(row(4), 20))
+        land(world, KEYLESS.create(row(5), 20), KEYLESS.create(row(4), 21))
         remedy = require_parked(world, "missing_key")
         declare(world, "id")
         carry_on(world, remedy, Action.RESUME)
-        land(world, KEYLESS.update(row(4, "four"), 21))
-        require_streaming(world, [row(1), row(2), row(3), row(4, "four")])
+        land(world, KEYLESS.update(row(4, "four"), 22))
+        require_streaming(world, [row(1), row(2), row(3), row(4, "four"), row(5)])
 
     def test_a_table_that_only_gets_inserts_is_appended_to(self, tmp_path: Path) -> None:
         world = World(tmp_path)

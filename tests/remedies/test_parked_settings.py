@@ -92,11 +92,11 @@ def names(world: World) -> dict[object, object]:
 class TestMaskedKey:
     def test_a_table_that_has_not_landed_hashes_its_key(self, tmp_path: Path) -> None:
         world = World(tmp_path, policies={"mask": ("id",)}, options={"secrecy": SECRECY})
-        land(world, ORDERS.create(row(1), 10), ORDERS.update(row(1, "one"), 11))
+        land(world, ORDERS.create(row(2), 9), ORDERS.create(row(1), 10), ORDERS.update(row(1, "one"), 11))
         remedy = require_parked(world, "masked_key")
         world.policies["hashed"] = ("id",)
         carry_on(world, remedy, Action.RESUME)
-        assert names(world) == {digest("1"): "one"}
+        assert names(world) == {digest("1"): "one", digest("2"): "new"}
 
     def test_a_table_that_has_landed_in_the_clear_begins_anew_with_hashes(self, tmp_path: Path) -> None:
         world = streaming(tmp_path)
