@@ -15,6 +15,7 @@ from streaming.plan import TableOptions
 from streaming.policies import MetadataColumn, OnMissingKey, OnResnapshot, TableMode
 from tests.remedies.lost_files import healthy
 from tests.remedies.parked_tables import carry_on, land, mirrored, require_parked, require_refused, require_streaming
+from tests.remedies.parks import documented
 from tests.support.records import COLUMNS, Table
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, USERS, World
@@ -217,7 +218,7 @@ class TestNameTaken:
         require_parked(taken, "name_taken")
         taken.policies["added"] = (("loaded_by", "'bridge'"),)
         taken.snapshot = (WITH_LOAD.reread(row(3, load="theirs"), 40),)
-        carry_on(taken, "better `cdc-bridge resync`", Action.RESYNC)
+        carry_on(taken, documented()["name_taken"], Action.RESYNC)
         require_streaming(taken, [row(3, load="theirs", loaded_by="bridge")])
 
 
