@@ -260,6 +260,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
         table_changes: what its schema-change records tell.
         passed_over: source tables of records that the settings leave out and that no table is known of; as many at
             most as the ledger has room for.
+        excluded: source tables of records that the settings leave out and that a table is known of.
         runs: the connector runs that its records name, see :attr:`connectors.debezium.events.Decoded.runs`.
         ops: row events by operation (``create``, ``update``, ``delete``, ``read``, ``truncate``).
         oldest_ms, newest_ms: Kafka's timestamps of its records, milliseconds since 1970; 0 without any.
@@ -274,6 +275,7 @@ class PartitionResult(msgspec.Struct, frozen=True):
     epochs: int = 0
     table_changes: tuple[TableChange, ...] = ()
     passed_over: tuple[Source, ...] = ()
+    excluded: tuple[Source, ...] = ()
     runs: dict[str, dict[str, int]] = {}
     ops: dict[str, int] = {}
     oldest_ms: int = 0

@@ -59,6 +59,7 @@ def assemble(
         if result.file is not None:
             files[result.table] = result.file
     _taint(results, state, tables)
+    _feed_excluded(results, planned, state, tables)
     return Draft(
         planned=planned,
         files=files,
@@ -163,6 +164,25 @@ def _taint(results: Results, state: LedgerState, tables: dict[str, TableState]) 
     for name, known in {**state.tables, **tables}.items():
         if not known.tainted and spoiled.intersection(known.partitions):
             tables[name] = msgspec.structs.replace(known, tainted=True)
+
+
+def _feed_excluded(
+    results: Results, planned: Mapping[str, PlannedTopic], state: LedgerState, tables: dict[str, TableState]
+) -> None:
+    """Let a table that is left out go on, once it is included again, in a topic that has begun to feed it meanwhile.
+
+    Its events reach no lander, which would remember for each topic where the table goes on.
+    """
+    by_source = {source: name for name, table in state.tables.items() for source in sources_of(table)}
+    for result in results.partitions:
+        for name in {by_source[source] for source in result.excluded if source in by_source}:
+            table = tables.get(name, state.tables[name])
+            parked = table.parked
+            if parked is None or result.topic in parked.resume:
+                continue
+            starts = {partition: start for partition, (start, _) in planned[result.topic].partitions.items()}
+            resume = {**parked.resume, result.topic: starts}
+            tables[name] = msgspec.structs.replace(table, parked=msgspec.structs.replace(parked, resume=resume))
 
 
 def _counters(results: Results, files: Mapping[str, LandedFile]) -> dict[str, int]:

@@ -186,7 +186,8 @@ class Beginning:
         # After a reset of the source's log positions are low again, but times are not.
         below &= chunk.positions.any(axis=1)
         if self._filled:
-            below &= chunk.ops != Op.READ
+            # Flattened rows that name no operation read as a snapshot's, and are one's where they say so.
+            below &= (chunk.ops != Op.READ) | (chunk.snapshots == SnapshotKind.NONE)
         before: Bools = below & (chunk.source_ms <= self._truncated_ms)
         if self._loaded_by is not None:
             loading = np.flatnonzero(

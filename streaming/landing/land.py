@@ -19,7 +19,7 @@ from streaming.landing.feeding import FeedingSources
 from streaming.landing.files import Staging
 from streaming.landing.rows import OrderedRows
 from streaming.landing.snapshots import Streamed
-from streaming.landing.source_drop import count_before, made_again_text, recreated_stop
+from streaming.landing.source_drop import count_before, made_again_text, recreated_stop, without_gone
 from streaming.landing.standing import StandStill
 from streaming.landing.steps import Step, Steps
 from streaming.landing.stops.columns import format_stop
@@ -151,7 +151,12 @@ class TableLander:
                 return
             self._writer.taint(f"{made_again_text(self._dropped)}; the rows from before stay")
         if self._dropped is not None and not self._standing.is_parked:
-            self._dropped = msgspec.structs.replace(self._dropped, back=True)
+            if self._writer.has_landed or self._history:
+                self._dropped = msgspec.structs.replace(self._dropped, back=True)
+            else:
+                # Nothing of the table that is gone is in the mirror, and nothing of it may come in behind these.
+                events = without_gone(events, self._dropped)
+                self._dropped = msgspec.structs.replace(self._dropped, generation=self._before.generation - 1)
         self._add(events)
 
     def _add(self, events: OrderedRows) -> None:

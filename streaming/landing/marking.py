@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.events import Bools, Int64s, Op, UInt64s
-from connectors.debezium.options import DecodeOptions
+from connectors.debezium.options import DecodeOptions, EnvelopeForm, TombstonePolicy
 from connectors.debezium.schema import SourceTable
 from connectors.landing_zone.row_marker import RowMarker
 from streaming.landing.rows import Int32s, OrderedRows
@@ -23,6 +23,9 @@ from streaming.policies import Markers, OnTruncate
 def leaves_events_out(decode: DecodeOptions, source: SourceTable) -> bool:
     """Whether the settings drop operations without which a key may still be there when it is created again."""
     decoding = decode.rules.decoding_for(source)
+    forms = (decode.envelope, *(form for _, form in decode.envelope_forms))
+    if decode.tombstones is TombstonePolicy.SKIP and EnvelopeForm.FLATTENED in forms:
+        return True  # a tombstone may be the only sign of a delete
     return decoding is not None and not {Op.UPDATE, Op.DELETE, Op.TRUNCATE}.isdisjoint(decoding.excluded_operations)
 
 

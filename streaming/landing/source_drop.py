@@ -208,6 +208,13 @@ def count_before(events: OrderedRows, dropped: Dropped | None, table: TableState
     return int(np.argmax(behind)) if behind.any() else len(events)
 
 
+def without_gone(events: OrderedRows, dropped: Dropped) -> OrderedRows:
+    """The events less those of the table that is gone: of the drop's log, and from before it by position and time."""
+    placed = events.positions.any(axis=1) & (events.keys[:, 0] >> np.uint64(32) == np.uint64(dropped.epoch))
+    kept = ~placed | _is_behind(events.positions, dropped) | (events.source_ms > dropped.source_ms)
+    return events if kept.all() else events.take(np.flatnonzero(kept).astype(np.int64))
+
+
 def _is_behind(positions: UInt64s, dropped: Dropped) -> Bools:
     """Which of the positions, (n, 2), lie behind the drop's, of the same epoch."""
     _, *words = place(dropped)

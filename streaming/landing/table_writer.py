@@ -172,13 +172,15 @@ class TableWriter:
         """The table after what was written, but for its place among the landed files and what parks it."""
         pinned = self._schema.pinned
         runs = tuple(self.progress.runs)[-KEPT_RUNS:]
+        # Files stay what they are, whatever the settings ask for by now: that may be the very reason why nothing lands.
+        landed = self._before.sequence > 0
         return msgspec.structs.replace(
             self._before,
             status=self.load.status,
             schema=str(pinned.fingerprint) if pinned else "",
             keys=self._keys,
-            key_forms=self._key_forms(self._keys),
-            history=self._history,
+            key_forms=self._before.key_forms if landed else self._key_forms(self._keys),
+            history=self._before.history if landed else self._history,
             snapshot=self.load.snapshot,
             partitions=self.progress.partitions,
             streamed_runs=runs,

@@ -116,6 +116,7 @@ class _Counts:
     superseded: int = 0
     table_changes: list[TableChange] = field(default_factory=list)
     passed_over: set[Source] = field(default_factory=set)
+    excluded: set[Source] = field(default_factory=set)
     runs: SeenRuns = field(default_factory=dict)
     ops: Counter[int] = field(default_factory=Counter)
     oldest_ms: int = 0
@@ -160,9 +161,10 @@ class _Partition:
         self._counts.add(records)
         self._counts.skipped.update(decoded.skipped)
         self._counts.table_changes += decoded.table_changes
+        excluded = {*map(source_of, decoded.excluded)}
+        self._counts.excluded |= excluded & self._known
         if len(self._counts.passed_over) < KEPT_PASSED_OVER:
-            self._counts.passed_over.update(map(source_of, decoded.excluded))
-            self._counts.passed_over -= self._known
+            self._counts.passed_over |= excluded - self._known
         merge_runs(self._counts.runs, decoded.runs)
         chunks = [chunk for chunk in decoded.chunks if self._plan.only is not None or self._room.has(chunk.table)]
         if len(chunks) < len(decoded.chunks):
@@ -198,6 +200,7 @@ class _Partition:
                 epochs=self._counts.epochs,
                 table_changes=tuple(self._counts.table_changes),
                 passed_over=in_order(self._counts.passed_over)[:KEPT_PASSED_OVER],
+                excluded=in_order(self._counts.excluded),
                 runs=self._counts.runs,
                 ops={Op(op).name.lower(): count for op, count in sorted(self._counts.ops.items()) if count},
                 oldest_ms=self._counts.oldest_ms,

@@ -71,9 +71,9 @@ def sources_alike(events: OrderedRows, index: int, options: TableOptions, known:
                 "sources_alike",
                 f"rows of {source_text(mine)} cannot be told from those of {source_text(other)}, which land in the "
                 "same table",
-                "list under metadata_columns what differs between them (source_database, source_schema, source_table) "
-                "and carry them with a bridge and a landing zone of their own, or give one of them another name with "
-                "tables.overrides[].naming",
+                "carry them with a bridge and a landing zone of their own, and list there under metadata_columns what "
+                "differs between them (source_database, source_schema, source_table), or give one of them another name "
+                "with tables.overrides[].naming",
             )
     return None
 
@@ -228,7 +228,8 @@ def unavailable_stop(events: OrderedRows, missing: Mapping[str, Bools]) -> Stop:
         index,
         "unavailable_value",
         f"the source did not send the unchanged value of {names}, and no earlier row of the batch has it",
-        "set REPLICA IDENTITY FULL on the table (PostgreSQL), or choose another policies.on_unavailable",
+        "set REPLICA IDENTITY FULL on the table (PostgreSQL) and `cdc-bridge resync CONFIG TABLE`; or choose another "
+        "policies.on_unavailable, restart, and `cdc-bridge resume CONFIG TABLE`",
     )
 
 

@@ -176,8 +176,8 @@ def test_a_shard_that_cannot_be_told_from_another_parks_the_table(tmp_path: Path
     assert (parked.reason, parked.message, parked.remedy) == (
         "sources_alike",
         "rows of west.public.orders cannot be told from those of east.public.orders, which land in the same table",
-        "list under metadata_columns what differs between them (source_database, source_schema, source_table) and "
-        "carry them with a bridge and a landing zone of their own, or give one of them another name with "
+        "carry them with a bridge and a landing zone of their own, and list there under metadata_columns what differs "
+        "between them (source_database, source_schema, source_table), or give one of them another name with "
         "tables.overrides[].naming",
     )
     assert parked.resume == {"east.orders": {0: 1}, "west.orders": {0: 0}}
