@@ -148,10 +148,10 @@ def refusal(debezium: Debezium, name: str, table: TableState, *, keyless: bool) 
             f"create the topic, or correct {' and '.join(missing)} and restart; or let the bridge's user describe it; "
             f"{again}",
         )
-    return spread(debezium, name, table) if keyless else None
+    return keyless_refusal(debezium, name, table) if keyless else None
 
 
-def spread(debezium: Debezium, name: str, table: TableState) -> tuple[str, str] | None:
+def keyless_refusal(debezium: Debezium, name: str, table: TableState) -> tuple[str, str] | None:
     """Why no snapshot can fill a table without key whose rows may lie in several partitions, and what to do.
 
     Raises:

@@ -31,7 +31,7 @@ from connectors.landing_zone.removal import remove_folder, require_no_folder
 from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.cut_short import WHERE_READ_ONLY
-from streaming.lifecycle.debezium import NO_PRIMARY_KEY, Debezium, refusal, spread
+from streaming.lifecycle.debezium import NO_PRIMARY_KEY, Debezium, keyless_refusal, refusal
 from streaming.lifecycle.filling import Filling
 from streaming.lifecycle.generations import (
     DROPPED,
@@ -316,7 +316,7 @@ class Rebuilding:
             return False
         waited_in_vain = rebuild.keyless and not table.partitions
         # In a partition that was added meanwhile, events from behind the snapshot may have counted as older.
-        if rebuild.keyless and not waited_in_vain and (refused := spread(self._debezium, name, table)):
+        if rebuild.keyless and not waited_in_vain and (refused := keyless_refusal(self._debezium, name, table)):
             self._refuse(name, *refused)
             return True
         self._end(name, never_filled(table) if waited_in_vain else filled(table))

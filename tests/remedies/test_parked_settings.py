@@ -146,7 +146,7 @@ class TestIncludedLate:
         require_streaming(late, [row(1), row(2), row(3)])
 
 
-SHARED = {
+SHARED: dict[str, Any] = {
     "merge_sources": True,
     "metadata_columns": (MetadataColumn.SOURCE_DATABASE, MetadataColumn.OP),
     "schema_template": "",
@@ -160,12 +160,12 @@ def shards(world: World) -> list[tuple[object, ...]]:
 
 
 def test_sources_differ(tmp_path: Path) -> None:
-    masking = TableOptions(**{**SHARED, "mask": ("name",)})  # type: ignore[arg-type]
+    masking = TableOptions(**{**SHARED, "mask": ("name",)})
     world = World(tmp_path, policies=dict(SHARED), options={"tables": (("west.public.orders", masking),)})
     land(world, EAST.create(row(1, "east"), 1))
     land(world, WEST.create(row(1, "west"), 2), EAST.create(row(2, "east"), 2))
     remedy = require_parked(world, "sources_differ", MERGED)
-    world.options["tables"] = (("*.public.orders", TableOptions(**SHARED)),)  # type: ignore[arg-type]
+    world.options["tables"] = (("*.public.orders", TableOptions(**SHARED)),)
     carry_on(world, remedy, Action.RESUME, MERGED)
     assert shards(world) == [("east", 1, "east"), ("east", 2, "east"), ("west", 1, "west")]
 

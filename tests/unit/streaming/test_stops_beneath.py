@@ -207,12 +207,18 @@ class TestEvents:
         assert shop.table.parked.skipped == 3
 
 
+def told_late(folder: Path) -> Dropped:
+    """A table that is to be rebuilt by a snapshot: a row of the one made again has landed before the drop was told."""
+    shop = Dropped(folder, on_truncate=OnTruncate.REBUILD)
+    shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
+    shop.land(maria_shop.ORDERS.create(maria_shop.row(7), 30))
+    shop.land(drop_orders(20))
+    return shop
+
+
 class TestSteps:
     def test_a_rebuild_that_could_not_begin_does_once_its_cause_is_mended(self, tmp_path: Path) -> None:
-        shop = Dropped(tmp_path, on_truncate=OnTruncate.REBUILD)
-        shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
-        shop.land(maria_shop.ORDERS.create(maria_shop.row(7), 30))
-        shop.land(drop_orders(20))
+        shop = told_late(tmp_path)
         before = shop.parked()
         assert (before.reason, before.rebuild) == ("recreated", RebuildKind.SNAPSHOT)
         for _ in range(2):
@@ -222,10 +228,7 @@ class TestSteps:
         assert shop.parked() == before
 
     def test_a_rebuild_that_somebody_has_postponed_is_not_said_to_begin(self, tmp_path: Path) -> None:
-        shop = Dropped(tmp_path, on_truncate=OnTruncate.REBUILD)
-        shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
-        shop.land(maria_shop.ORDERS.create(maria_shop.row(7), 30))
-        shop.land(drop_orders(20))
+        shop = told_late(tmp_path)
         before = shop.parked()
         postponed = msgspec.structs.replace(before, rebuild=None, postponed=before.rebuild)
         shop.job.ledger.commit(Draft(tables={TABLE: msgspec.structs.replace(shop.state(), parked=postponed)}))
@@ -237,10 +240,7 @@ class TestSteps:
     def test_what_is_told_while_the_failure_lasts_is_not_forgotten_and_nor_is_what_it_lay_over(
         self, tmp_path: Path
     ) -> None:
-        shop = Dropped(tmp_path, on_truncate=OnTruncate.REBUILD)
-        shop.land(maria_shop.ORDERS.read(maria_shop.row(1), 5))
-        shop.land(maria_shop.ORDERS.create(maria_shop.row(7), 30))
-        shop.land(drop_orders(20))
+        shop = told_late(tmp_path)
         stop_table(shop.job.ledger, TABLE, Broken("the signal topic may not be written", remedy="grant it"))
         shop.land(*name_made_anew(40))
         assert stops(shop.state()) == ("failed", "recreated"), "its rebuild mends the columns as well"
