@@ -38,13 +38,12 @@ from streaming.driver.resuming import (
 from streaming.driver.source_changes import changes_by_source
 from streaming.landing.inserted import has_inserted
 from streaming.landing.source_drop import (
-    TAKEN_REMEDY,
+    at_the_first,
     drop_of,
     has_landed_behind,
-    made_again_text,
     place,
-    taken_text,
 )
+from streaming.landing.stops.recreated import TAKEN_REMEDY, made_again_text, taken_text
 from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnTruncate, TableMode
@@ -79,7 +78,7 @@ def drops_in(results: Results, state: LedgerState) -> Drops:
         table = tables.get(source)
         dropped = None if table is None or table.sources else drop_of(table, changes)
         if dropped is not None:
-            late = source in recorded and has_landed_behind(recorded[source], dropped)
+            late = source in recorded and has_landed_behind(recorded[source], at_the_first(dropped))
             found[source] = msgspec.structs.replace(dropped, back=late)
     return found
 

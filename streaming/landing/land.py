@@ -19,11 +19,12 @@ from streaming.landing.feeding import FeedingSources
 from streaming.landing.files import Staging
 from streaming.landing.rows import OrderedRows
 from streaming.landing.snapshots import Streamed
-from streaming.landing.source_drop import count_before, made_again_text, recreated_stop, without_gone
+from streaming.landing.source_drop import count_before, without_gone
 from streaming.landing.standing import StandStill
 from streaming.landing.steps import Step, Steps
 from streaming.landing.stops.columns import format_stop
 from streaming.landing.stops.events import first_stop
+from streaming.landing.stops.recreated import made_again_text, recreated_stop
 from streaming.landing.stops.stop import Stop
 from streaming.landing.stops.truncates import without_truncates
 from streaming.landing.table_writer import TableWriter
@@ -150,6 +151,11 @@ class TableLander:
                 self._park(events, 0, stop)
                 return
             self._writer.taint(f"{made_again_text(self._dropped)}; the rows from before stay")
+        if self._dropped is not None and self._dropped.first and not self._standing.is_parked:
+            # These are of a table that is gone by now, too: it ends where the last of the drops is.
+            self._dropped = msgspec.structs.replace(self._dropped, first="")
+            self._take_admitted(events)
+            return
         if self._dropped is not None and not self._standing.is_parked:
             if self._writer.has_landed or self._history:
                 self._dropped = msgspec.structs.replace(self._dropped, back=True)

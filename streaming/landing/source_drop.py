@@ -18,18 +18,12 @@ from msgspec.structs import replace
 
 from connectors.debezium.events import Bools, Op, SnapshotKind, UInt64s
 from connectors.debezium.table_change import TableChange, TableChangeKind
-from connectors.landing_zone.ledger.state import Dropped, RebuildKind, TableState
+from connectors.landing_zone.ledger.state import Dropped, TableState
 from streaming.landing.carry import high_words
-from streaming.landing.generation import place_of_text
+from streaming.landing.generation import are_of_run, place_of_text
 from streaming.landing.restarted_log import before_load, begun_anew, told_already
 from streaming.landing.rows import OrderedRows
-from streaming.landing.stops.stop import Stop
-from streaming.landing.stops.truncates import truncate_rebuild
-from streaming.plan import TableOptions
-from streaming.policies import OnDrop, OnTruncate
 from streaming.sources import source_of, source_text
-
-TAKEN_REMEDY = "`cdc-bridge resync CONFIG TABLE`; or, if the rows may stay, `cdc-bridge resume CONFIG TABLE`"
 
 LEAVES = (TableChangeKind.DROP, TableChangeKind.RENAME)
 """Changes behind which nobody has the table's name."""
@@ -68,8 +62,36 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
     # A swap takes and leaves the name at one place.
     returned = bool(taken_by) and taken_by == renamed and not (left and left[-1].position == last.position)
     return Dropped(
-        epoch, position, table.generation, last.source_ms, renamed=renamed, taken_by=taken_by, returned=returned
+        epoch,
+        position,
+        table.generation,
+        last.source_ms,
+        renamed=renamed,
+        taken_by=taken_by,
+        returned=returned,
+        first=_first_of(table, [*left, *taken], epoch, position),
+        run=last.run,
     )
+
+
+def _first_of(table: TableState, changes: Iterable[TableChange], epoch: int, last: str) -> str:
+    """The position of the first of the changes since the mirrored rows' table was made; empty for the last one's.
+
+    Args:
+        last: position of the last one, as two hexadecimal words.
+    """
+    known = table.dropped
+    places = [(position_text(change), change.source_ms) for change in changes]
+    firsts = [
+        position
+        for position, source_ms in places
+        if not before_load(table, position, source_ms)
+        and not (known is not None and told_already(known, epoch, position, source_ms))
+    ]
+    if known is not None and not known.back and (known.epoch, known.generation) == (epoch, table.generation):
+        firsts.append(known.first or known.position)
+    first = min(firsts, default=last)
+    return first if first < last else ""
 
 
 def _renamed_to(table: TableState, changes: Iterable[TableChange]) -> str:
@@ -192,11 +214,12 @@ def count_before(events: OrderedRows, dropped: Dropped | None, table: TableState
 
     Args:
         dropped: None for a table that was not dropped; a drop of an earlier generation, or of a table that is back, is
-            behind it.
+            behind it. Of several in a row the first counts.
         table: before the events.
     """
     if dropped is None or dropped.back or dropped.generation < table.generation:
         return len(events)
+    dropped = at_the_first(dropped)
     if _in_a_later_log(table, dropped):
         behind = _is_behind(events.positions, dropped) & (events.source_ms >= dropped.source_ms)
         return int(np.argmax(behind)) if behind.any() else len(events)
@@ -208,10 +231,19 @@ def count_before(events: OrderedRows, dropped: Dropped | None, table: TableState
     return int(np.argmax(behind)) if behind.any() else len(events)
 
 
+def at_the_first(dropped: Dropped) -> Dropped:
+    """The drop as if the first of several were the only one."""
+    return replace(dropped, position=dropped.first, first="") if dropped.first else dropped
+
+
 def without_gone(events: OrderedRows, dropped: Dropped) -> OrderedRows:
-    """The events less those of the table that is gone: of the drop's log, and from before it by position and time."""
+    """The events less those of the table that is gone: of the drop's log, and from before it by position and time.
+
+    Those of the connector run that told of it go by their positions alone.
+    """
     placed = events.positions.any(axis=1) & (events.keys[:, 0] >> np.uint64(32) == np.uint64(dropped.epoch))
-    kept = ~placed | _is_behind(events.positions, dropped) | (events.source_ms > dropped.source_ms)
+    later = (events.source_ms > dropped.source_ms) & ~are_of_run(events.run_ids, dropped.run)
+    kept = ~placed | _is_behind(events.positions, dropped) | later
     return events if kept.all() else events.take(np.flatnonzero(kept).astype(np.int64))
 
 
@@ -221,52 +253,3 @@ def _is_behind(positions: UInt64s, dropped: Dropped) -> Bools:
     high, low = (np.uint64(word) for word in words)
     highs, lows = positions[:, 0], positions[:, 1]
     return lows > low if dropped.by_lsn else (highs > high) | ((highs == high) & (lows > low))
-
-
-def recreated_stop(events: OrderedRows, options: TableOptions, dropped: Dropped | None) -> Stop | None:
-    """The stop at the first event, which is the first of the table that was made again; None to go on regardless."""
-    if dropped is not None and dropped.taken_by and options.on_truncate is not OnTruncate.IGNORE:
-        rebuild = RebuildKind.SNAPSHOT if options.on_truncate is OnTruncate.REBUILD else None
-        return Stop.at(events, 0, "recreated", taken_text(dropped), TAKEN_REMEDY, rebuild)
-    renamed = dropped is not None and bool(dropped.renamed or dropped.taken_by)
-    if options.on_drop is OnDrop.DROP and not renamed:
-        return Stop.at(
-            events,
-            0,
-            "dropped",
-            "the source dropped the table and made it again, and the settings have its mirror dropped with it",
-            "nothing: the folder is deleted, and the events of the new table begin it anew",
-            RebuildKind.KAFKA,
-        )
-    if options.on_truncate is OnTruncate.IGNORE:
-        return None
-    return Stop.at(
-        events,
-        0,
-        "recreated",
-        f"{made_again_text(dropped)}, so the mirrored rows from before are of a table that is gone",
-        "`cdc-bridge resync CONFIG TABLE`; or set policies.on_truncate to ignore, if the rows may stay, and "
-        "`cdc-bridge resume CONFIG TABLE`",
-        truncate_rebuild(options),
-    )
-
-
-def made_again_text(dropped: Dropped | None) -> str:
-    """What has happened before events of another table come, for people."""
-    if dropped is not None and dropped.renamed:
-        return f"the source renamed the table to {dropped.renamed} and made another one of its name"
-    return "the source dropped the table and made it again"
-
-
-def taken_text(dropped: Dropped) -> str:
-    """That another table has the name, or this one has it again, for people."""
-    if dropped.returned:
-        return (
-            f"the source renamed the table to {dropped.renamed}, and {dropped.taken_by} to the table's name again, so "
-            "rows that changed in between are not in this mirror"
-        )
-    before = f"this one, which is {dropped.renamed} now," if dropped.renamed else "this one"
-    return (
-        f"the source renamed {dropped.taken_by} to the table's name in place of {before} so mirrored rows may be of "
-        "the table that had the name before"
-    )

@@ -9,7 +9,8 @@ import msgspec
 from connectors.landing_zone.ledger.state import Dropped, LedgerState, Relation, TableState, TableStatus
 from connectors.source_database.relations import LogEnd
 from streaming.driver.dropping import with_drop, with_replaced_columns
-from streaming.landing.source_drop import drop_nowhere, drop_seen, has_positions, taken_text
+from streaming.landing.source_drop import drop_nowhere, drop_seen, has_positions
+from streaming.landing.stops.recreated import taken_text
 from streaming.lifecycle.catalog_columns import replaced_columns, with_columns
 from streaming.lifecycle.catalog_look import Columned, Finding, Gone, Renamed, Replaced, Seen
 from streaming.lifecycle.generations import UNDER_WAY
