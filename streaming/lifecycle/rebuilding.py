@@ -27,16 +27,14 @@ from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.kafka.signals import SnapshotSignal
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LedgerState, Rebuild, RebuildKind, TableState, TableStatus
-from connectors.landing_zone.removal import remove_folder, require_no_folder
 from streaming.driver.startup import OpenZone, excluded_sources
 from streaming.lifecycle.connector_runs import ToldSnapshots
-from streaming.lifecycle.cut_short import WHERE_READ_ONLY
-from streaming.lifecycle.debezium import NO_PRIMARY_KEY, Debezium, keyless_refusal, refusal
+from streaming.lifecycle.debezium import NO_PRIMARY_KEY, Debezium
 from streaming.lifecycle.filling import Filling
+from streaming.lifecycle.folder_removal import FolderRemoval
 from streaming.lifecycle.generations import (
     DROPPED,
     cleared,
-    deleted,
     deleting,
     filled,
     filling,
@@ -45,6 +43,7 @@ from streaming.lifecycle.generations import (
     never_filled,
     without_key,
 )
+from streaming.lifecycle.refused_snapshots import SnapshotRefusedError, failed_snapshot, keyless_refusal, refusal
 from streaming.lifecycle.stopping import StopReason, stop_table
 from streaming.lifecycle.unread_topics import left_out_now, parked_left_out, unread_or_gone, unread_refusal
 from streaming.plan import JobOptions
@@ -54,18 +53,12 @@ from streaming.renamed import renamed_to
 _log = logging.getLogger(__name__)
 
 
-class SnapshotRefusedError(Terminal):
-    """Debezium cannot be asked for a table's snapshot, or did not make it."""
-
-
 class Rebuilding:
     """The step that brings a rebuild to its next phase.
 
     Args:
-        release_wait: seconds from the removal of the folder until the replicator has dropped the table.
-        once: this process ends when nothing can be done now, so it may not live for that long.
         told: what the connector tells of initial snapshots, where others look at it, too.
-        now_ms: the wall clock; clock: seconds that never go back.
+        clock: seconds that never go back.
     """
 
     def __init__(
@@ -73,24 +66,17 @@ class Rebuilding:
         opened: OpenZone,
         job: JobOptions,
         debezium: Debezium,
-        release_wait: float,
+        removal: FolderRemoval,
         *,
-        once: bool = False,
         told: ToldSnapshots | None = None,
-        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         clock: Callable[[], float] = time.monotonic,
-        seen_gone: dict[tuple[str, int], float] | None = None,
     ) -> None:
         self._opened = opened
         self._job = job
         self._debezium = debezium
-        self._release_wait = release_wait
-        self._once = once
+        self._removal = removal
         self._told = ToldSnapshots(debezium) if told is None else told
         self._filling = Filling(job, debezium, clock=clock)
-        self._now_ms = now_ms
-        self._clock = clock
-        self._seen_gone = {} if seen_gone is None else seen_gone
         self._waiting: set[str] = set()
         self._unsent: set[str] = set()
 
@@ -184,25 +170,12 @@ class Rebuilding:
         return True
 
     def _delete(self, name: str, table: TableState, rebuild: Rebuild) -> bool:
-        zone, ledger = self._opened.zone, self._opened.ledger
+        ledger = self._opened.ledger
         if self._filling.held_up(name, table, rebuild, self._told):
             return False
-        if not rebuild.deleted_ms:
-            if rebuild.staged:
-                # A driver that sleeps with it in hand would give it its number among those of the next generation.
-                zone.delete(rebuild.staged)
-            remove_folder(zone, name, table.folder, ledger.check_fence)
-            pass_failpoint(Failpoint.REBUILD_DELETED)
-            ledger.commit(Draft(tables={name: deleted(table, rebuild, self._now_ms())}))
-            return True
-        require_no_folder(zone, name, table.folder)
-        if self._once and max(self._now_ms(), 1) < rebuild.deleted_ms:
-            # The clock has gone back: nobody knows how long ago the folder was removed, so the wait begins anew.
-            ledger.commit(Draft(tables={name: deleted(table, rebuild, self._now_ms())}))
-            return True
-        if self._waited(name, rebuild) < self._release_wait:
-            return False
-        pass_failpoint(Failpoint.REBUILD_RELEASED)
+        done = self._removal(name, table, rebuild)
+        if done is not None:
+            return done
         match rebuild.kind:
             case RebuildKind.KAFKA:
                 if table.parked is not None:
@@ -229,16 +202,6 @@ class Rebuilding:
                 assert_never(rebuild.kind)
         pass_failpoint(Failpoint.REBUILD_CLEARED)
         return True
-
-    def _waited(self, name: str, rebuild: Rebuild) -> float:
-        """Seconds since this process has first seen that the folder is gone, by a clock that is its own.
-
-        The wall clock of the host that removed it may go before or behind this one's. It counts only where no process
-        lives long enough to wait.
-        """
-        now = self._clock()
-        waited = now - self._seen_gone.setdefault((name, rebuild.deleted_ms), now)
-        return max(waited, (self._now_ms() - rebuild.deleted_ms) / 1000) if self._once else waited
 
     def _ask(self, name: str, table: TableState, rebuild: Rebuild) -> None:
         """Send the signal and note that it was sent; one that was sent before a crash is not sent again."""
@@ -302,7 +265,7 @@ class Rebuilding:
         failure = self._filling.listen(name, table, rebuild)
         if failure is not None:
             if not self._follow_drop(name, table):
-                error = _snapshot_failed(failure, name, table)
+                error = failed_snapshot(failure, name, table)
                 stop_table(self._opened.ledger, name, error, StopReason.SNAPSHOT_FAILED)
                 if failure.endswith(NO_PRIMARY_KEY):
                     stopped = self._opened.ledger.state.tables[name]
@@ -340,21 +303,3 @@ class Rebuilding:
         self.begin(name, RebuildKind.KAFKA, DROPPED)
         _log.warning("%s: the source has dropped it while it was rebuilt, and its mirror is dropped with it", name)
         return True
-
-
-def _snapshot_failed(failure: str, name: str, table: TableState) -> SnapshotRefusedError:
-    message = f"the snapshot that was to fill the table failed: {failure}"
-    resync = command("resync CONFIG {}", name)
-    remedy = f"read Debezium's log, mend the cause, then {resync}"
-    if failure.endswith(WHERE_READ_ONLY):
-        remedy = f"give the connector a signal table instead of read.only, or wait until nobody writes; then {resync}"
-    if renamed := renamed_to(table):
-        message += f"; the source has renamed the table to {renamed} meanwhile"
-        remedy = (
-            "`cdc-bridge resync CONFIG NEW_TABLE` for the table of the new name, whose mirror has only what changed "
-            f"since; once another one of the old name is made, {resync}"
-        )
-    elif gone_meanwhile(table):
-        message += "; the source has dropped the table meanwhile"
-        remedy = f"nothing, if the table is gone for good; once it is made again, {resync}"
-    return SnapshotRefusedError(message, remedy=remedy)

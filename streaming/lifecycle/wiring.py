@@ -21,6 +21,7 @@ from streaming.lifecycle.chores import Chores, Pace
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.dead_letter_replay import DeadLetterReplay
 from streaming.lifecycle.empty_snapshots import EmptySnapshots
+from streaming.lifecycle.folder_removal import FolderRemoval
 from streaming.lifecycle.letter_topics import letter_topics
 from streaming.lifecycle.outside import Outside, spark_reader
 from streaming.lifecycle.pausing import Pause, Resume
@@ -77,7 +78,8 @@ def chores_for(
     def chores(opened: OpenZone) -> Chores:
         snapshots = ToldSnapshots(debezium)
         release_wait = settings.landing_zone.release_wait.total_seconds()
-        rebuilding = Rebuilding(opened, job, debezium, release_wait, once=once, told=snapshots, seen_gone=seen_gone)
+        removal = FolderRemoval(opened, release_wait, once=once, seen_gone=seen_gone)
+        rebuilding = Rebuilding(opened, job, debezium, removal, told=snapshots)
         asked = AskedRebuilds(opened, job, debezium, snapshots, rebuilding, outside)
         emptied = EmptySnapshots(opened, job, debezium, snapshots, rebuilding)
         catch_up = CatchUp(opened, job, outside, settings.trigger.max_offsets, told.on_batch)

@@ -93,7 +93,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "streaming.lifecycle.asking.UnknownTableError": (_START, "test_table_that_nobody_knows"),
     "streaming.lifecycle.landed_letters.ReplayRefusedError": (_LETTERS, "test_replay_refused"),
     "streaming.lifecycle.later_reading.TooMuchToReadError": (_LETTERS, "test_too_much_to_read"),
-    "streaming.lifecycle.rebuilding.SnapshotRefusedError": (
+    "streaming.lifecycle.refused_snapshots.SnapshotRefusedError": (
         "tests/remedies/test_snapshot_errors.py",
         "test_snapshot_refused",
     ),

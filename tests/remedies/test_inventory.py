@@ -34,7 +34,7 @@ _MET_AS = {
     "connectors.source_database.errors.DatabaseRequestError": "the source database does not do what was asked",
     "streaming.lifecycle.landed_letters.ReplayRefusedError": "the letters cannot land together: ",
     "streaming.lifecycle.later_reading.TooMuchToReadError": "offsets would have to be read to tell",
-    "streaming.lifecycle.rebuilding.SnapshotRefusedError": "the snapshot that was to fill the table failed: ",
+    "streaming.lifecycle.refused_snapshots.SnapshotRefusedError": "the snapshot that was to fill the table failed: ",
 }
 """Errors that a test meets as the answer to a request, the reason of a table or of a letter, or as a finding: what is
 said there."""

@@ -7,7 +7,7 @@ from tests.model.guarantees.broken import STREAMING, Broken
 BROKEN = (
     Broken(
         "number 1 comes again before the replicator has looked",
-        "streaming/lifecycle/rebuilding.py",
+        "streaming/lifecycle/folder_removal.py",
         "        if self._waited(name, rebuild) < self._release_wait:\n",
         "        if self._waited(name, rebuild) < 0.0:\n",
         (
@@ -241,7 +241,7 @@ BROKEN = (
     ),
     Broken(
         "what was staged before a rebuild stays",
-        "streaming/lifecycle/rebuilding.py",
+        "streaming/lifecycle/folder_removal.py",
         "zone.delete(rebuild.staged)",
         "zone.stat(rebuild.staged)",
         (
@@ -268,7 +268,7 @@ BROKEN = (
     ),
     Broken(
         "a rebuild lands in a folder that is not its own",
-        "streaming/lifecycle/rebuilding.py",
+        "streaming/lifecycle/folder_removal.py",
         "        require_no_folder(zone, name, table.folder)\n",
         "",
         (f"{STREAMING}/test_rebuild_foreign_folders.py::test_a_folder_that_appears_while_the_table_has_none_stops_it",),
@@ -318,7 +318,7 @@ BROKEN = (
     ),
     Broken(
         "a table is emptied for a snapshot that nobody hears of",
-        "streaming/lifecycle/debezium.py",
+        "streaming/lifecycle/refused_snapshots.py",
         "    if debezium.notifications is None:\n",
         "    if debezium.notifications is None and not name:\n",
         (f"{STREAMING}/test_rebuild_refusals.py::test_where_nobody_would_hear_of_the_snapshot",),

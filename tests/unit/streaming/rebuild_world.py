@@ -40,6 +40,7 @@ from streaming.lifecycle.chores import Chores, Handler, Pace
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.debezium import Debezium
 from streaming.lifecycle.empty_snapshots import EmptySnapshots
+from streaming.lifecycle.folder_removal import FolderRemoval
 from streaming.lifecycle.outside import Outside
 from streaming.lifecycle.pausing import Pause, Resume
 from streaming.lifecycle.rebuilding import Rebuilding
@@ -296,10 +297,14 @@ class Driver:
             opened,
             self.job,
             debezium,
-            world.release_wait,
-            once=world.once,
+            FolderRemoval(
+                opened,
+                world.release_wait,
+                once=world.once,
+                now_ms=lambda: world.now_ms,
+                clock=lambda: world.seconds,
+            ),
             told=told,
-            now_ms=lambda: world.now_ms,
             clock=lambda: world.seconds,
         )
         asked = AskedRebuilds(opened, self.job, debezium, told, self.rebuilding, outside)

@@ -10,6 +10,7 @@ from streaming.lifecycle.asked_rebuilds import AskedRebuilds
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.connector_runs import ToldSnapshots
 from streaming.lifecycle.debezium import Debezium
+from streaming.lifecycle.folder_removal import FolderRemoval
 from streaming.lifecycle.pausing import Pause, Resume
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.lifecycle.resyncing import Resync
@@ -59,6 +60,6 @@ def _steps(shop: Shop, chunk: int = 1000) -> tuple[AskedRebuilds, Rebuilding, Ca
 
     debezium = Debezium(Connector.AUTO, None, None, ends, None, None, shop.log.read)
     told = ToldSnapshots(debezium)
-    rebuilding = Rebuilding(opened, job, debezium, 0.0, once=True, told=told)
+    rebuilding = Rebuilding(opened, job, debezium, FolderRemoval(opened, 0.0, once=True), told=told)
     asked = AskedRebuilds(opened, job, debezium, told, rebuilding, outside)
     return asked, rebuilding, CatchUp(opened, job, outside, chunk, shop.reports.append)

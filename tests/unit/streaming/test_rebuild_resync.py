@@ -14,6 +14,7 @@ from connectors.kafka.signals import SnapshotKind, SnapshotSignal
 from connectors.kafka.signals import SnapshotProgress as Progress
 from connectors.landing_zone.ledger.state import RebuildKind, TableStatus
 from connectors.landing_zone.requests import Action, new_request
+from streaming.lifecycle.folder_removal import FolderRemoval
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.policies import TableMode
 from tests.emulators.dfs_server import DfsServer
@@ -273,7 +274,7 @@ class TestDeletedTopics:
 
         driver = world.driver()
         debezium = dataclasses.replace(world.debezium(), ends=denied)
-        rebuilding = Rebuilding(driver.opened, driver.job, debezium, 0.0)
+        rebuilding = Rebuilding(driver.opened, driver.job, debezium, FolderRemoval(driver.opened, 0.0))
         with pytest.raises(KafkaAccessError):
             rebuilding.begin(NAME, RebuildKind.SNAPSHOT, "resync")
         assert (world.files(), world.table) == (files, before)

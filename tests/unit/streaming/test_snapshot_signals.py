@@ -19,11 +19,11 @@ from connectors.landing_zone.ledger.state import Rebuild, RebuildKind, TableStat
 from streaming.lifecycle.debezium import (
     Debezium,
     is_scan_of,
-    refusal,
     rows_scanned,
     snapshot_complete,
     snapshot_failure,
 )
+from streaming.lifecycle.refused_snapshots import refusal
 from streaming.settings.format import Connector
 from tests.unit.streaming.rebuild_world import NAME
 
