@@ -10,10 +10,7 @@ BROKEN = (
         "streaming/lifecycle/later_events.py",
         "    if events.last is not None and events.last.at.offset > at.offset:\n",
         "    if events.last is None:\n",
-        (
-            f"{STREAMING}/test_dead_letter_property.py"
-            "::test_after_any_replays_the_table_is_the_history_with_the_landed_letters_in_their_place",
-        ),
+        (f"{STREAMING}/test_dead_letter_replay.py::test_a_newer_event_of_the_row_is_named_and_what_to_do",),
     ),
     Broken(
         "a dead letter lands as often as it is asked for",

@@ -190,8 +190,10 @@ class TestToldOnlyBehindRowsOfTheTableThatWasMadeAgain:
             {ORDERS.topic: {0: 4}},
         )
 
-    def test_and_waits_for_its_snapshot_again_if_its_rows_may_stay(self, world: World) -> None:
-        self.told_late(filling(world, OnDrop.KEEP))
+    @pytest.mark.parametrize("on_drop", [OnDrop.KEEP, OnDrop.DROP])
+    def test_and_waits_for_its_snapshot_again_if_its_rows_may_stay(self, world: World, on_drop: OnDrop) -> None:
+        """The table is back, so its mirror does not go with the one that was dropped."""
+        self.told_late(filling(world, on_drop))
         world.ask(new_request(Action.RESUME, now_ms=2, by="ann@home", table=NAME))
         world.driver().drain()
         assert table(world).status is TableStatus.FILLING
