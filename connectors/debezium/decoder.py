@@ -105,9 +105,7 @@ class Decoder:
             table_changes=[
                 change
                 for row, value in changes.items()
-                for change in read_table_changes(
-                    self._whole(value, avro.get(row)), options.connector, batch.run_ids[row].as_py() or ""
-                )
+                for change in read_table_changes(self._whole(value, avro.get(row)), options.connector)
             ],
             excluded=frozenset(batch.verdicts.excluded),
             runs=seen_runs(records.headers, batch.run_ids, records.timestamps, batch.topic, options.topic_prefix),

@@ -35,13 +35,12 @@ _TOLD = (TableChangeKind.CREATE, TableChangeKind.ALTER, TableChangeKind.DROP)
 """What Debezium calls changes."""
 
 
-def read_table_changes(value: object, connector: str, run: str = "") -> tuple[TableChange, ...]:
+def read_table_changes(value: object, connector: str) -> tuple[TableChange, ...]:
     """The changes in one schema-change record; none in one of a snapshot, or of a form that is not known.
 
     Args:
         value: the record's value, decoded: plain Python values.
         connector: the one that the settings fix, or ``auto``.
-        run: the connector run that sent the record; empty where it says none.
     """
     if not isinstance(value, Mapping):
         return ()
@@ -54,7 +53,7 @@ def read_table_changes(value: object, connector: str, run: str = "") -> tuple[Ta
         return ()
     if snapshot_kinds([source.get("snapshot")])[0] != SnapshotKind.NONE:
         return ()
-    return tuple(replace(change, run=run) for change in _changes(value, source, changes, connector))
+    return tuple(_changes(value, source, changes, connector))
 
 
 def payload_of(body: bytes) -> object:

@@ -40,7 +40,6 @@ class TableChange:
         stale_columns: a ``DROP`` by a statement that made the table again, of whose columns Debezium has taken no note:
             it reads the new table's rows by those of the one that is gone.
         unread: the statement of an ``ALTER`` may rename something, and nobody can tell what.
-        run: the connector run that told of it; empty where it says none.
     """
 
     kind: TableChangeKind
@@ -54,4 +53,3 @@ class TableChange:
     present: tuple[str, ...] = ()
     stale_columns: bool = False
     unread: bool = False
-    run: str = ""

@@ -40,10 +40,12 @@ from streaming.landing.inserted import has_inserted
 from streaming.landing.source_drop import (
     at_the_first,
     drop_of,
+    first_place,
     has_landed_behind,
     place,
 )
 from streaming.landing.stops.recreated import TAKEN_REMEDY, made_again_text, taken_text
+from streaming.lifecycle.generations import UNDER_WAY
 from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnTruncate, TableMode
@@ -78,7 +80,7 @@ def drops_in(results: Results, state: LedgerState) -> Drops:
         table = tables.get(source)
         dropped = None if table is None or table.sources else drop_of(table, changes)
         if dropped is not None:
-            late = source in recorded and has_landed_behind(recorded[source], at_the_first(dropped))
+            late = source in recorded and has_landed_behind(recorded[source], dropped)
             found[source] = msgspec.structs.replace(dropped, back=late)
     return found
 
@@ -117,6 +119,8 @@ def with_drop(
     """
     options = job.options_for(SourceTable(*table.source))
     resume = _beginning_anew(table, before, planned)
+    known = next((one for one in before.tables.values() if one.source == table.source), None)
+    dropped = _of_generation(table, dropped, known)
 
     def change(table: TableState) -> TableState:
         if dropped.back:
@@ -126,9 +130,13 @@ def with_drop(
             # Its rows are another table's from here on, be there events of that one or not.
             back = msgspec.structs.replace(dropped, back=True)
             return _told_late(table, back, options, resume, taken_text(dropped))
+        follows = options.on_drop is OnDrop.DROP and not dropped.renamed
+        if not follows and known is not None and dropped.first and has_landed_behind(known, at_the_first(dropped)):
+            words = f"{made_again_text(dropped)}, {_TOLD_BY_TOPIC}"
+            return _told_late(table, _as_landed(table, dropped), options, resume, words)
         return _dropped(table, dropped, options, resume)
 
-    return beneath_fault(table, change)
+    return beneath_fault(_keeping_bounds(table, known), change)
 
 
 def with_replaced_columns(
@@ -208,10 +216,8 @@ def _ends(table: TableState, before: LedgerState, planned: Mapping[str, PlannedT
 
 def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume: Resume) -> TableState:
     """The table as the drop leaves it, where its events end with the drop or have been stopped behind it."""
-    told = table.dropped
-    if told is None or (told.epoch, told.position) != (dropped.epoch, dropped.position):
-        told = dropped
-    elif told.generation == dropped.generation:
+    told = _as_landed(table, dropped)
+    if told is not dropped and told.generation == dropped.generation:
         told = msgspec.structs.replace(told, renamed=dropped.renamed)
     table = msgspec.structs.replace(table, dropped=told)
     follows = options.on_drop is OnDrop.DROP and not told.back and table.sequence > 0 and _may_stop(table)
@@ -225,6 +231,32 @@ def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume:
         remedy="nothing: the folder is deleted; if the table is made again, its events begin the mirror anew",
         rebuild=RebuildKind.KAFKA,
     )
+
+
+def _as_landed(table: TableState, dropped: Dropped) -> Dropped:
+    """The drop as the batch's events have left it, where they have come to it."""
+    told = table.dropped
+    same = told is not None and (told.epoch, told.position) == (dropped.epoch, dropped.position)
+    return told if told is not None and same else dropped
+
+
+def _has_earlier(known: TableState | None, generation: int) -> bool:
+    """Whether a drop is known with which an earlier generation ended."""
+    return known is not None and known.dropped is not None and known.dropped.generation < generation
+
+
+def _of_generation(table: TableState, dropped: Dropped, known: TableState | None) -> Dropped:
+    """The drop of a table of which nothing has landed since an earlier one: the generation begins behind this one."""
+    moved = _has_earlier(known, table.generation) and table.sequence == 0 and table.status not in UNDER_WAY
+    return msgspec.structs.replace(dropped, generation=table.generation - 1) if moved and not dropped.back else dropped
+
+
+def _keeping_bounds(table: TableState, known: TableState | None) -> TableState:
+    """The table that goes on to begin behind an earlier drop, whose place another drop takes."""
+    earlier = None if known is None else known.dropped
+    if earlier is None or not _has_earlier(known, table.generation) or earlier.by_lsn or not table.sequence:
+        return table
+    return msgspec.structs.replace(table, truncated=max(table.truncated, first_place(earlier)))
 
 
 def _may_stop(table: TableState) -> bool:

@@ -49,9 +49,7 @@ def _begun(changes: Sequence[TableChange], state: LedgerState) -> Iterator[Table
             before = change.table if change.kind is TableChangeKind.RENAME else change.other
             if change.position == position and before and source_text(source_of(before)) == dropped.renamed:
                 source = SourceTable(*table.source)
-                yield TableChange(
-                    TableChangeKind.RENAME, source, position, dropped.source_ms, other=before, run=dropped.run
-                )
+                yield TableChange(TableChangeKind.RENAME, source, position, dropped.source_ms, other=before)
                 break
 
 

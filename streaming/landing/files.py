@@ -241,7 +241,6 @@ def _carried_state(state: TableState, fingerprint: str) -> str:
         "first_ms": state.first_ms,
         "first_position": state.first_position,
         "truncated": state.truncated,
-        "truncated_run": state.truncated_run,
         "run_starts": state.run_starts,
         "replayed": state.replayed,
         "replayed_to": state.replayed_to,

@@ -9,10 +9,9 @@ which a generation has at most one or two:
 - ``truncated``: events that the source logged before the truncate, in whatever partition they arrive and however often
   the truncate itself is sent; the same for ``dropped``, where an earlier generation's table was dropped at the source
   (by their LSNs where its catalog has shown that; if too late, only beside ``starts``).
-  Positions decide, and times only where positions may have fallen in between: not within one connector run, and a
-  statement that waited for a lock has the time when it began. The rows of the snapshot that loaded the table go by
-  their position alone, too, since Kafka Connect's clock gave them their time; those of a snapshot that was asked for
-  to fill the table (``starts``) all stay;
+  Positions decide, and times only where positions may have fallen in between. The rows of the snapshot that loaded the
+  table go by their position alone, since Kafka Connect's clock gave them their time; those of a snapshot that was
+  asked for to fill the table (``starts``) all stay;
 - a table without key that is being filled: events before the first row of its blocking snapshot, during which Debezium
   streams nothing.
 """
@@ -20,8 +19,6 @@ which a generation has at most one or two:
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from connectors.debezium.events import Bools, ChangeChunk, Int64s, Op, SnapshotKind
 from connectors.landing_zone.ledger.state import (
@@ -122,13 +119,6 @@ def _runs_before(state: TableState) -> frozenset[str]:
     return frozenset(state.streamed_runs) - since
 
 
-def are_of_run(run_ids: pa.StringArray, run: str) -> Bools:
-    """Which of the events the connector run sent; none where ``run`` is empty."""
-    if not run:
-        return np.zeros(len(run_ids), np.bool_)
-    return np.asarray(pc.fill_null(pc.equal(run_ids, run), False))
-
-
 class Beginning:
     """What belongs to a table's present generation, among one partition's events in offset order.
 
@@ -145,7 +135,6 @@ class Beginning:
         self._first_position = state.first_position
         self._runs_before = _runs_before(state)
         self._truncated, self._truncated_ms = place_of_text(state.truncated)
-        self._truncated_run = state.truncated_run
         self._by_lsn = False
         dropped = _ended_before(state)
         if dropped is not None:
@@ -153,7 +142,6 @@ class Beginning:
             ended, _ = place_of_text(dropped.position)
             if _is_behind(ended, self._truncated, by_lsn=dropped.by_lsn):
                 self._truncated, self._truncated_ms, self._by_lsn = ended, dropped.source_ms, dropped.by_lsn
-                self._truncated_run = dropped.run
         self._filled = bool(state.starts)
         self._loaded_by = state.snapshot
         if self._loaded_by is not None:
@@ -195,14 +183,12 @@ class Beginning:
         below = (first < high) | ((first == high) & (second < low)) | (same & (chunk.ops == Op.TRUNCATE))
         if self._by_lsn:
             below = second <= low
-        # After a reset of the source's log positions are low again, but times are not; and another run reads it.
+        # After a reset of the source's log positions are low again, but times are not.
         below &= chunk.positions.any(axis=1)
         if self._filled:
             # Flattened rows that name no operation read as a snapshot's, and are one's where they say so.
             below &= (chunk.ops != Op.READ) | (chunk.snapshots == SnapshotKind.NONE)
-        before: Bools = below & (
-            (chunk.source_ms <= self._truncated_ms) | are_of_run(chunk.run_ids, self._truncated_run)
-        )
+        before: Bools = below & (chunk.source_ms <= self._truncated_ms)
         if self._loaded_by is not None:
             loading = np.flatnonzero(
                 below & ~before & (chunk.ops == Op.READ) & (chunk.snapshots == SnapshotKind.INITIAL)

@@ -14,9 +14,10 @@ import msgspec
 from connectors.debezium.events import BadRecord, Op
 from connectors.debezium.merge_keys import PositionCarry
 from connectors.debezium.schema import SourceTable
-from connectors.landing_zone.ledger.state import TableState
+from connectors.landing_zone.ledger.state import Dropped, TableState
 from streaming.landing.feeding import FeedingSources
 from streaming.landing.files import Staging
+from streaming.landing.generation import SUPERSEDED
 from streaming.landing.rows import OrderedRows
 from streaming.landing.snapshots import Streamed
 from streaming.landing.source_drop import count_before, without_gone
@@ -58,6 +59,8 @@ class TableLander:
         self._standing = StandStill(plan, state)
         self._steps = Steps()
         self._writer = TableWriter(plan, source, table, state, staging, self._options, self._steps)
+        self._gone: Dropped | None = None
+        self._superseded = 0
         self._topics: dict[str, None] = {}
         self._events = 0
 
@@ -83,6 +86,10 @@ class TableLander:
         self._park(events.slice(stop.index, len(events)), 0, stop)
 
     def _take_admitted(self, events: OrderedRows) -> None:
+        if self._gone is not None:
+            kept = without_gone(events, self._gone)
+            self._superseded += len(events) - len(kept)
+            events = kept
         before = count_before(events, self._dropped, self._before)
         if before:
             self._add(events.slice(0, before))
@@ -132,7 +139,7 @@ class TableLander:
             direct_topics=tuple(self._topics) if self._direct else (),
             events=self._events,
             clamped=self._writer.clamped,
-            counts=counts,
+            counts=counts | ({f"skipped.{SUPERSEDED}": self._superseded} if self._superseded else {}),
             left_out=dict(Counter(record.reason for record in self.left_out)),
             filled=self._writer.filled,
             figures=self._writer.figures,
@@ -146,23 +153,27 @@ class TableLander:
 
     def _add_recreated(self, events: OrderedRows) -> None:
         """Events from behind the place where the source dropped the table: the policies decide what they are."""
-        if self._writer.has_landed and not self._history and not self._standing.is_parked:
-            if stop := recreated_stop(events, self._options, self._dropped):
-                self._park(events, 0, stop)
-                return
-            self._writer.taint(f"{made_again_text(self._dropped)}; the rows from before stay")
-        if self._dropped is not None and self._dropped.first and not self._standing.is_parked:
-            # These are of a table that is gone by now, too: it ends where the last of the drops is.
-            self._dropped = msgspec.structs.replace(self._dropped, first="")
+        dropped = self._dropped
+        if dropped is None or self._standing.is_parked:
+            self._add(events)
+            return
+        if not self._writer.has_landed and not self._history:
+            # Nothing of the tables that are gone is in the mirror, and nothing of them may come in behind these.
+            self._gone = dropped
+            self._dropped = msgspec.structs.replace(dropped, generation=self._before.generation - 1, first="")
             self._take_admitted(events)
             return
-        if self._dropped is not None and not self._standing.is_parked:
-            if self._writer.has_landed or self._history:
-                self._dropped = msgspec.structs.replace(self._dropped, back=True)
-            else:
-                # Nothing of the table that is gone is in the mirror, and nothing of it may come in behind these.
-                events = without_gone(events, self._dropped)
-                self._dropped = msgspec.structs.replace(self._dropped, generation=self._before.generation - 1)
+        if not self._history:
+            if stop := recreated_stop(events, self._options, dropped):
+                self._park(events, 0, stop)
+                return
+            self._writer.taint(f"{made_again_text(dropped)}; the rows from before stay")
+        if dropped.first:
+            # These are of a table that is gone by now, too: it ends where the last of the drops is.
+            self._dropped = msgspec.structs.replace(dropped, first="")
+            self._take_admitted(events)
+            return
+        self._dropped = msgspec.structs.replace(dropped, back=True)
         self._add(events)
 
     def _add(self, events: OrderedRows) -> None:

@@ -20,7 +20,7 @@ from connectors.debezium.events import Bools, Op, SnapshotKind, UInt64s
 from connectors.debezium.table_change import TableChange, TableChangeKind
 from connectors.landing_zone.ledger.state import Dropped, TableState
 from streaming.landing.carry import high_words
-from streaming.landing.generation import are_of_run, place_of_text
+from streaming.landing.generation import place_of_text, place_text
 from streaming.landing.restarted_log import before_load, begun_anew, told_already
 from streaming.landing.rows import OrderedRows
 from streaming.sources import source_of, source_text
@@ -70,32 +70,36 @@ def drop_of(table: TableState, changes: Iterable[TableChange]) -> Dropped | None
         taken_by=taken_by,
         returned=returned,
         first=_first_of(table, [*left, *taken], epoch, position),
-        run=last.run,
     )
 
 
 def _first_of(table: TableState, changes: Iterable[TableChange], epoch: int, last: str) -> str:
-    """The position of the first of the changes since the mirrored rows' table was made; empty for the last one's.
+    """The place of the first of the changes since the mirrored rows' table was made; empty for the last one's.
 
     Args:
         last: position of the last one, as two hexadecimal words.
     """
     known = table.dropped
-    places = [(position_text(change), change.source_ms) for change in changes]
     firsts = [
-        position
-        for position, source_ms in places
-        if not before_load(table, position, source_ms)
-        and not (known is not None and told_already(known, epoch, position, source_ms))
+        place_text(change.position, change.source_ms)
+        for change in changes
+        if not before_load(table, position_text(change), change.source_ms)
+        and not (known is not None and told_already(known, epoch, position_text(change), change.source_ms))
     ]
     if known is not None and not known.back and (known.epoch, known.generation) == (epoch, table.generation):
-        firsts.append(known.first or known.position)
+        firsts.append(first_place(known))
     first = min(firsts, default=last)
-    return first if first < last else ""
+    return first if first[: len(last)] < last else ""
+
+
+def first_place(dropped: Dropped) -> str:
+    """The place of the first of several drops, or of the only one: position and time as three hexadecimal words."""
+    _, *position = place(dropped)
+    return dropped.first or place_text((position[0], position[1]), dropped.source_ms)
 
 
 def _renamed_to(table: TableState, changes: Iterable[TableChange]) -> str:
-    """The name for which the table has left its own, if it was not dropped under that.
+    """The name for which the table has left its own, if it was not dropped before.
 
     A drop behind a rename is of no table, or of another one that was made of the name; what landed before stays. Once
     rows of that one have landed, too, it is theirs.
@@ -104,6 +108,8 @@ def _renamed_to(table: TableState, changes: Iterable[TableChange]) -> str:
     unreturned = known is not None and not known.back and known.generation == table.generation
     renamed = known.renamed if known is not None and unreturned else ""
     for change in changes:
+        if change.kind is TableChangeKind.DROP and not renamed:
+            return ""
         if change.kind is TableChangeKind.RENAME:
             renamed = other_name(change)
     return renamed
@@ -233,17 +239,16 @@ def count_before(events: OrderedRows, dropped: Dropped | None, table: TableState
 
 def at_the_first(dropped: Dropped) -> Dropped:
     """The drop as if the first of several were the only one."""
-    return replace(dropped, position=dropped.first, first="") if dropped.first else dropped
+    if not dropped.first:
+        return dropped
+    _, source_ms = place_of_text(dropped.first)
+    return replace(dropped, position=dropped.first[:32], source_ms=source_ms, first="")
 
 
 def without_gone(events: OrderedRows, dropped: Dropped) -> OrderedRows:
-    """The events less those of the table that is gone: of the drop's log, and from before it by position and time.
-
-    Those of the connector run that told of it go by their positions alone.
-    """
+    """The events less those of the table that is gone: of the drop's log, and from before it by position and time."""
     placed = events.positions.any(axis=1) & (events.keys[:, 0] >> np.uint64(32) == np.uint64(dropped.epoch))
-    later = (events.source_ms > dropped.source_ms) & ~are_of_run(events.run_ids, dropped.run)
-    kept = ~placed | _is_behind(events.positions, dropped) | later
+    kept = ~placed | _is_behind(events.positions, dropped) | (events.source_ms > dropped.source_ms)
     return events if kept.all() else events.take(np.flatnonzero(kept).astype(np.int64))
 
 

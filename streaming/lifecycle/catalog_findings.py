@@ -9,7 +9,7 @@ import msgspec
 from connectors.landing_zone.ledger.state import Dropped, LedgerState, Relation, TableState, TableStatus
 from connectors.source_database.relations import LogEnd
 from streaming.driver.dropping import with_drop, with_replaced_columns
-from streaming.landing.source_drop import drop_nowhere, drop_seen, has_positions
+from streaming.landing.source_drop import drop_nowhere, drop_seen, first_place, has_positions
 from streaming.landing.stops.recreated import taken_text
 from streaming.lifecycle.catalog_columns import replaced_columns, with_columns
 from streaming.lifecycle.catalog_look import Columned, Finding, Gone, Renamed, Replaced, Seen
@@ -50,7 +50,9 @@ def recorded(finding: Finding, table: TableState, state: LedgerState, job: JobOp
         case Renamed():
             return msgspec.structs.replace(table, relation=finding.relation)
         case Gone():
-            dropped = _before(table) or drop_seen(table, finding.end.lsn, finding.end.at_ms)
+            dropped = drop_seen(table, finding.end.lsn, finding.end.at_ms)
+            if (known := _before(table)) is not None:
+                dropped = msgspec.structs.replace(dropped, first=first_place(known))
             if _begins_behind_a_drop(table) and table.status not in UNDER_WAY:
                 # It begins behind this one, then: of what lies before it nothing is in the mirror.
                 dropped = msgspec.structs.replace(dropped, generation=table.generation - 1, back=False)

@@ -102,12 +102,11 @@ def deleting(
     )
     connector = table.snapshot.connector if table.snapshot else table.rebuild.connector if table.rebuild else ""
     stop = before.beneath or before if before is not None else None
-    began = stop is not None and stop.reason == TRUNCATE and bool(stop.place)
+    truncated = stop.place if stop is not None and stop.reason == TRUNCATE and stop.place else table.truncated
     return replace(
         table,
         status=TableStatus.DELETING,
-        truncated=stop.place if stop is not None and began else table.truncated,
-        truncated_run=stop.run if stop is not None and began else table.truncated_run,
+        truncated=truncated,
         parked=parked,
         rebuild=Rebuild(kind=kind, reason=reason, connector=connector, keyless=keyless, staged=staged),
     )
@@ -143,7 +142,6 @@ def cleared(
         partitions={},
         starts=starts,
         truncated=table.truncated,
-        truncated_run=table.truncated_run,
         relation=None,
         tainted=True,
         parked=None,
@@ -196,7 +194,7 @@ def from_kafka(table: TableState, rebuild: Rebuild, parked: Parked) -> TableStat
         case reason if reason == TRUNCATE:
             if parked.topic in resume:
                 resume[parked.topic][parked.partition] = parked.offset + 1
-            begun = replace(begun, truncated=parked.place, truncated_run=parked.run, tainted=not parked.place)
+            begun = replace(begun, truncated=parked.place, tainted=not parked.place)
         case reason if reason == SECOND_SNAPSHOT:
             runs = (*(run for run in table.streamed_runs if run != parked.run), *_run_of(table.snapshot))
             first_run = parked.run if parked.run not in {*runs, *table.streamed_runs} else ""
@@ -279,7 +277,6 @@ def _next_generation(table: TableState) -> TableState:
         first_ms=0,
         first_position="",
         truncated="",
-        truncated_run="",
         gone=(),
         renamed_columns=None,
         column_numbers=(),

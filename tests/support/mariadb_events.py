@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from connectors.debezium.headers import RUN_ID
 from streaming.demo.workload import Record
 
 PREFIX = "shop"
-RUN_1 = ((RUN_ID, b"run-1"),)
 CONNECT_TYPES = {"int": "int32", "bigint": "int64", "text": "string", "bool": "boolean", "double": "double"}
 
 
@@ -75,7 +73,7 @@ class MariaTable:
             self.partition,
             _json({"schema": key_schema, "payload": {key: keyed[key]}}),
             _json({"schema": schema, "payload": payload}),
-            RUN_1,
+            (("__debezium.context.runId", b"run-1"),),
         )
 
 
@@ -120,19 +118,7 @@ def ddl(
             for kind, table in changes
         ],
     }
-    return Record(topic, 0, _json({"databaseName": "shop"}), _json(value), RUN_1)
-
-
-def begun_earlier(record: Record, ms: int) -> Record:
-    """The record of a statement that waited so long for a lock: its time is when it began, its place where it ended."""
-    value = json.loads(record.value or b"")
-    value.get("payload", value)["source"]["ts_ms"] -= ms
-    return replace(record, value=_json(value))
-
-
-def of_run(record: Record, run: str) -> Record:
-    """The record as another connector run sends it; empty for none."""
-    return replace(record, headers=((RUN_ID, run.encode()),) if run else ())
+    return Record(topic, 0, _json({"databaseName": "shop"}), _json(value), ())
 
 
 def in_log(record: Record, file: int, days: int) -> Record:

@@ -163,8 +163,8 @@ class Dropped(msgspec.Struct, frozen=True):
         epoch, position: where in the source's log, the position as two hexadecimal words; whatever the table's events
             up to there say is about the table that is gone.
         generation: of the table then, or the one before where nothing had landed; the next one has no row from before.
-        first: the position of the one behind which another table's events came first, of several such changes; empty
-            where that is this one.
+        first: the place of the first one behind the mirrored rows, of several such changes: its position and its time,
+            as three hexadecimal words; empty where that is this one.
         source_ms: when, by the source's clock, milliseconds since 1970; 0 where unknown.
         back: events from behind it have landed, so that a table of this name exists again.
         by_lsn: the catalog has shown it (PostgreSQL). Then the second words of positions alone, the events' own LSNs,
@@ -174,7 +174,6 @@ class Dropped(msgspec.Struct, frozen=True):
         taken_by: the name before of the table that was given this one's name there: it brought rows that no event of
             this name says.
         returned: that is the name which this table was given before, so it may well be this one that has come back.
-        run: the connector run that told of it; empty where none did.
     """
 
     epoch: int
@@ -187,7 +186,6 @@ class Dropped(msgspec.Struct, frozen=True):
     taken_by: str = ""
     returned: bool = False
     first: str = ""
-    run: str = ""
 
 
 class RenamedColumns(msgspec.Struct, frozen=True):
@@ -236,7 +234,6 @@ class TableState(msgspec.Struct, frozen=True):
         truncated: position of the truncate that began this generation, or whose effect is in the snapshot that filled
             it, and its time at the source in milliseconds, as three hexadecimal words; it, and what came before it,
             may be sent again.
-        truncated_run: the connector run that sent it; empty where it says none.
         rebuild: the rebuild under way.
         heard_ms: when the latest of the initial snapshots was told of that this generation has taken account of;
             milliseconds since 1970 by Kafka Connect's clock.
@@ -293,7 +290,6 @@ class TableState(msgspec.Struct, frozen=True):
     first_ms: int = 0
     first_position: str = ""
     truncated: str = ""
-    truncated_run: str = ""
     rebuild: Rebuild | None = None
     heard_ms: int = 0
     doubt_ms: int = 0

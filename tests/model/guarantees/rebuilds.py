@@ -45,14 +45,11 @@ BROKEN = (
         ),
     ),
     Broken(
-        "rows from before a truncate that waited for a lock come back",
-        "streaming/lifecycle/generations.py",
-        "truncated_run=parked.run, tainted",
-        "tainted",
-        (
-            f"{STREAMING}/test_statements_that_waited.py"
-            "::test_rows_from_before_it_are_superseded_though_they_seem_later",
-        ),
+        "rows of a log that has begun anew count as from before a truncate",
+        "streaming/landing/generation.py",
+        "below & (chunk.source_ms <= self._truncated_ms)",
+        "below & (chunk.source_ms >= 0)",
+        (f"{STREAMING}/test_rebuild_truncate.py::test_low_positions_of_a_later_time_are_of_a_log_that_has_begun_anew",),
     ),
     Broken(
         "rows that another partition landed behind a truncate are lost",

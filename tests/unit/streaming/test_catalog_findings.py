@@ -20,7 +20,7 @@ from connectors.landing_zone.ledger.state import (
     Relation,
     TableStatus,
 )
-from connectors.source_database.relations import LogEnd
+from streaming.landing.generation import place_text
 from streaming.lifecycle.catalog_look import Finding, Gone, Renamed, Replaced, Seen
 from streaming.lifecycle.generations import cleared, from_kafka
 from streaming.policies import OnDrop, OnTruncate
@@ -94,18 +94,22 @@ class TestDropped:
         assert dropped is not None
         assert dropped.back
 
-    def test_the_next_generation_begins_behind_the_drop(self, tmp_path: Path) -> None:
-        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
-        shop.drop()
-        for path in Path(tmp_path, "zone/public.schema/orders").iterdir():
+    def begun_anew(self, shop: Shop, folder: Path) -> None:
+        """Let the parked table's next generation stream."""
+        for path in Path(folder, "zone/public.schema/orders").iterdir():
             path.unlink()
         parked = shop.state().parked
         assert parked is not None
         deleting = msgspec.structs.replace(shop.state(), status=TableStatus.DELETING)
         shop.plain.ledger.commit(Draft(tables={NAME: deleting}))
-        begun = from_kafka(deleting, Rebuild(RebuildKind.KAFKA, "dropped", deleted_ms=1), parked)
+        begun = from_kafka(deleting, Rebuild(RebuildKind.KAFKA, parked.reason, deleted_ms=1), parked)
         streaming = msgspec.structs.replace(begun, status=TableStatus.STREAMING, parked=None, rebuild=None)
         shop.plain.ledger.commit(Draft(tables={NAME: streaming}))
+
+    def test_the_next_generation_begins_behind_the_drop(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_drop=OnDrop.DROP)
+        shop.drop()
+        self.begun_anew(shop, tmp_path)
         # Of the table that is gone, and in a transaction that ended behind another one; then of the new one.
         shop.plain.receive(
             ORDERS.create(row(7), Position(95, 99)),
@@ -137,14 +141,27 @@ class TestDropped:
         assert (shop.state().relation, shop.state().dropped, shop.stop()) == (second, DROPPED, None)
         assert len(shop.notes()) == 1
 
-    def test_of_two_drops_between_which_nothing_has_landed_the_first_one_stays(self, tmp_path: Path) -> None:
+    def test_of_two_drops_between_which_nothing_has_landed_the_first_one_cuts(self, tmp_path: Path) -> None:
         shop = Shop(tmp_path)
         shop.drop()
         shop.look(Seen(shop.mirrored(), Relation("77/5", 12)))
-        shop.look(Gone(shop.mirrored(), LogEnd(200, ORDERS.base_ms + 200)))
-        assert (shop.state().dropped, shop.state().relation) == (DROPPED, None)
+        shop.look(Gone(shop.mirrored(), LATER))
+        both = msgspec.structs.replace(AGAIN, generation=1, first=place_text((99, 99), DROPPED.source_ms))
+        assert (shop.state().dropped, shop.state().relation) == (both, None)
         shop.plain.receive(ORDERS.create(row(3), Position(21, 150)))
         assert (shop.keys(), shop.stop()) == ([1], ("recreated", None))
+
+    def test_the_generation_that_begins_then_does_so_behind_the_second(self, tmp_path: Path) -> None:
+        shop = Shop(tmp_path, on_truncate=OnTruncate.REBUILD)
+        shop.drop()
+        shop.look(Seen(shop.mirrored(), Relation("77/5", 12)))
+        shop.look(Gone(shop.mirrored(), LATER))
+        second_and_third = (ORDERS.create(row(150), Position(21, 150)), ORDERS.create(row(250), Position(22, 250)))
+        shop.plain.receive(*second_and_third)
+        assert (shop.keys(), shop.stop()) == ([1], ("recreated", RebuildKind.KAFKA))
+        self.begun_anew(shop, tmp_path)
+        shop.plain.receive(*second_and_third)
+        assert (shop.keys(), shop.stop()) == ([250], None)
 
     def test_of_two_drops_behind_each_of_which_nothing_has_landed_the_mirror_begins_behind_the_second(
         self, tmp_path: Path

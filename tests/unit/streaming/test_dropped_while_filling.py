@@ -11,7 +11,6 @@ from connectors.landing_zone.requests import Action, new_request
 from streaming.driver.dropping import with_drop
 from streaming.landing.source_drop import drop_seen
 from streaming.policies import OnTruncate
-from tests.support.mariadb_events import begun_earlier
 from tests.unit.streaming import maria_shop
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, World
@@ -40,9 +39,7 @@ def test_rows_of_the_gone_table_that_come_behind_the_snapshots_do_not_land(world
     assert (world.rows(), world.table.status) == ([row(50, "later"), row(51)], TableStatus.STREAMING)
 
 
-@pytest.mark.parametrize("waited_ms", [0, 5])
-def test_nor_where_the_drop_is_told_in_the_batch_of_the_snapshots_rows(world: World, waited_ms: int) -> None:
-    """A statement that waited for a lock has the time when it began."""
+def test_nor_where_the_drop_is_told_in_the_batch_of_the_snapshots_rows(world: World) -> None:
     table, orders, made = "shop.orders", maria_shop.ORDERS, maria_shop.row
     world.policies, world.options, world.prefix = {"schema_template": "{database}"}, {"decode": DECLARED}, "shop"
     world.send(orders.read(made(1), 5), orders.create(made(2), 10), maria_shop.drop_orders(1))
@@ -52,7 +49,7 @@ def test_nor_where_the_drop_is_told_in_the_batch_of_the_snapshots_rows(world: Wo
     world.send(
         orders.read(made(50), 30),
         orders.create(made(7), 16),
-        begun_earlier(maria_shop.drop_orders(20), waited_ms),
+        maria_shop.drop_orders(20),
         orders.update(made(50, "later"), 31),
     )
     world.driver().drain()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from connectors.landing_zone.ledger.state import Parked, Rebuild, RebuildKind, TableState, TableStatus
@@ -52,6 +54,13 @@ class TestTruncate:
         world.live()
         assert (world.table.generation, world.rows()) == (2, [row(3), row(4)])
         assert world.ledger.counters["skipped.superseded"] == 2
+
+    def test_low_positions_of_a_later_time_are_of_a_log_that_has_begun_anew(self, world: World) -> None:
+        """Whatever connector run they come from: some clients connect again by themselves, to another server."""
+        later = replace(ORDERS, base_ms=ORDERS.base_ms + 86_400_000)
+        world.send(ORDERS.create(row(1), 10), ORDERS.truncate(20), ORDERS.create(row(4), 21), later.create(row(7), 9))
+        world.live()
+        assert world.rows() == [row(4), row(7)]
 
     def test_a_truncate_without_a_position_begins_the_generation_right_behind_it(self, world: World) -> None:
         world.send(ORDERS.create(row(1), 0), ORDERS.truncate(0), ORDERS.create(row(2), 0))

@@ -29,9 +29,7 @@ class TestTables:
         told = shop.land(ORDERS.create(row(2), 10), AWAY, NEW.update(row(1, "b"), 30))
         assert told.notes == (RENAMED,)
         assert (shop.stop(), shop.keys(), shop.job.rows("shop.renamed")) == (None, [1, 2], [row(1, "b")])
-        assert shop.state().dropped == Dropped(
-            0, TAKEN_PLACE, 1, 1_700_000_000_020, renamed="shop.renamed", run="run-1"
-        )
+        assert shop.state().dropped == Dropped(0, TAKEN_PLACE, 1, 1_700_000_000_020, renamed="shop.renamed")
         assert (report(shop).renamed, report(shop).dropped) == ("shop.renamed", False)
         assert "renamed to shop.renamed at the source" in shown(shop)
         assert "dropped at the source" not in shown(shop)

@@ -37,7 +37,7 @@ class TestDropped:
         shop.land(ORDERS.read(row(1), 5), CUSTOMERS.read(row(1), 5))
         report = shop.land(drop_orders(20), CUSTOMERS.create(row(2), 21))
         assert report.notes == ("shop.orders: dropped at the source: DROP TABLE `orders`",)
-        assert shop.state().dropped == Dropped(0, f"{1:016x}{20:016x}", 1, 1_700_000_000_020, run="run-1")
+        assert shop.state().dropped == Dropped(0, f"{1:016x}{20:016x}", 1, 1_700_000_000_020)
         assert (shop.stop(), shop.keys(), shop.keys("shop.customers")) == (None, [1], [1, 2])
 
     def test_the_mirror_is_dropped_with_it_where_the_settings_say_so(self, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ class TestMadeAgain:
             "shop.orders: the source dropped the table and made it again; the rows from before stay"
         )
         assert (shop.stop(), shop.keys(), shop.state().tainted) == (None, [1, 3], True)
-        assert shop.state().dropped == Dropped(0, f"{1:016x}{20:016x}", 1, 1_700_000_000_020, back=True, run="run-1")
+        assert shop.state().dropped == Dropped(0, f"{1:016x}{20:016x}", 1, 1_700_000_000_020, back=True)
         shop.land(drop_orders(20), ORDERS.create(row(4), 40))
         assert (shop.stop(), shop.keys()) == (None, [1, 3, 4]), "a record that is sent again changes nothing"
 

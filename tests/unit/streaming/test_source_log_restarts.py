@@ -78,7 +78,7 @@ class TestDrops:
         shop = loaded(tmp_path)
         shop.land(new(ORDERS.create(row(2), 10)), new(drop_orders(20)))
         assert (shop.stop(), shop.keys()) == (None, [1, 2])
-        assert shop.state().dropped == Dropped(0, new_place(20), 1, 1_700_000_000_020 + DAY_MS, run="run-1")
+        assert shop.state().dropped == Dropped(0, new_place(20), 1, 1_700_000_000_020 + DAY_MS)
 
     def test_its_mirror_goes_where_the_settings_say_so(self, tmp_path: Path) -> None:
         shop = loaded(tmp_path, on_drop=OnDrop.DROP)

@@ -48,7 +48,7 @@ class TestDatabase:
         shop.land(ORDERS.read(row(1), 5))
         told = shop.land(CUSTOMERS.create(row(1), 12), GONE)
         assert told.notes == ("shop.orders: dropped at the source: DROP DATABASE `shop`",)
-        known = Dropped(0, f"{1:016x}{20:016x}", 1, 1_700_000_000_020, run="run-1")
+        known = Dropped(0, f"{1:016x}{20:016x}", 1, 1_700_000_000_020)
         assert (shop.state().dropped, shop.state("shop.customers").dropped) == (known, known)
 
     def test_their_mirrors_go_where_the_settings_say_so(self, tmp_path: Path) -> None:
