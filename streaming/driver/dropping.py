@@ -26,6 +26,7 @@ from connectors.landing_zone.ledger.state import (
     TableStatus,
 )
 from connectors.landing_zone.ledger.table_state import NAME_COLLISION
+from streaming.driver.drop_bounds import as_landed, keeping_bounds, of_generation
 from streaming.driver.resuming import (
     COLUMN_REPLACED,
     REBUILDING,
@@ -40,12 +41,10 @@ from streaming.landing.inserted import has_inserted
 from streaming.landing.source_drop import (
     at_the_first,
     drop_of,
-    first_place,
     has_landed_behind,
     place,
 )
 from streaming.landing.stops.recreated import TAKEN_REMEDY, made_again_text, taken_text
-from streaming.lifecycle.generations import UNDER_WAY
 from streaming.lifecycle.stopping import StopReason
 from streaming.plan import JobOptions, TableOptions
 from streaming.policies import OnDrop, OnTruncate, TableMode
@@ -120,7 +119,7 @@ def with_drop(
     options = job.options_for(SourceTable(*table.source))
     resume = _beginning_anew(table, before, planned)
     known = next((one for one in before.tables.values() if one.source == table.source), None)
-    dropped = _of_generation(table, dropped, known)
+    dropped = of_generation(table, dropped, known)
 
     def change(table: TableState) -> TableState:
         if dropped.back:
@@ -133,10 +132,10 @@ def with_drop(
         follows = options.on_drop is OnDrop.DROP and not dropped.renamed
         if not follows and known is not None and dropped.first and has_landed_behind(known, at_the_first(dropped)):
             words = f"{made_again_text(dropped)}, {_TOLD_BY_TOPIC}"
-            return _told_late(table, _as_landed(table, dropped), options, resume, words)
+            return _told_late(table, as_landed(table, dropped), options, resume, words)
         return _dropped(table, dropped, options, resume)
 
-    return beneath_fault(_keeping_bounds(table, known), change)
+    return beneath_fault(keeping_bounds(table, known), change)
 
 
 def with_replaced_columns(
@@ -216,7 +215,7 @@ def _ends(table: TableState, before: LedgerState, planned: Mapping[str, PlannedT
 
 def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume: Resume) -> TableState:
     """The table as the drop leaves it, where its events end with the drop or have been stopped behind it."""
-    told = _as_landed(table, dropped)
+    told = as_landed(table, dropped)
     if told is not dropped and told.generation == dropped.generation:
         told = msgspec.structs.replace(told, renamed=dropped.renamed)
     table = msgspec.structs.replace(table, dropped=told)
@@ -231,32 +230,6 @@ def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume:
         remedy="nothing: the folder is deleted; if the table is made again, its events begin the mirror anew",
         rebuild=RebuildKind.KAFKA,
     )
-
-
-def _as_landed(table: TableState, dropped: Dropped) -> Dropped:
-    """The drop as the batch's events have left it, where they have come to it."""
-    told = table.dropped
-    same = told is not None and (told.epoch, told.position) == (dropped.epoch, dropped.position)
-    return told if told is not None and same else dropped
-
-
-def _has_earlier(known: TableState | None, generation: int) -> bool:
-    """Whether a drop is known with which an earlier generation ended."""
-    return known is not None and known.dropped is not None and known.dropped.generation < generation
-
-
-def _of_generation(table: TableState, dropped: Dropped, known: TableState | None) -> Dropped:
-    """The drop of a table of which nothing has landed since an earlier one: the generation begins behind this one."""
-    moved = _has_earlier(known, table.generation) and table.sequence == 0 and table.status not in UNDER_WAY
-    return msgspec.structs.replace(dropped, generation=table.generation - 1) if moved and not dropped.back else dropped
-
-
-def _keeping_bounds(table: TableState, known: TableState | None) -> TableState:
-    """The table that goes on to begin behind an earlier drop, whose place another drop takes."""
-    earlier = None if known is None else known.dropped
-    if earlier is None or not _has_earlier(known, table.generation) or earlier.by_lsn or not table.sequence:
-        return table
-    return msgspec.structs.replace(table, truncated=max(table.truncated, first_place(earlier)))
 
 
 def _may_stop(table: TableState) -> bool:

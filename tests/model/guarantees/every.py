@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.model.guarantees import (
     beneath,
+    drops,
     letters,
     nothing_lost,
     numbers,
@@ -23,6 +24,7 @@ BROKEN: tuple[Broken, ...] = (
     *one_driver.BROKEN,
     *order.BROKEN,
     *stopped.BROKEN,
+    *drops.BROKEN,
     *beneath.BROKEN,
     *options.BROKEN,
     *rebuilds.BROKEN,
