@@ -31,7 +31,8 @@ from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import KafkaAccessError
 from connectors.kafka.registry import Registry, RegistryConfig, RegistryKind
 from connectors.kafka.topics import Admin
-from connectors.landing_zone.storage.location import StorageLocation
+from connectors.landing_zone.storage.adls_storage import AdlsStorage
+from connectors.landing_zone.storage.location import RenameMode, StorageLocation
 from connectors.landing_zone.storage.open import open_adls
 from connectors.source_database.database import SourceDatabase
 from connectors.source_database.kafka_connect import ConnectApi, ConnectLocation
@@ -131,16 +132,34 @@ def fabric(address: str, trusted: Path) -> object:
     return FabricRest(place, FabricCredential()).status()
 
 
-def storage(address: str, trusted: Path) -> object:
+def zone(address: str, trusted: Path, rename_mode: RenameMode = RenameMode.SDK) -> AdlsStorage:
     location = StorageLocation(
         url=f"abfss://{FILESYSTEM}@onelake.dfs.fabric.microsoft.com/{GUID}/Files/LandingZone",
         ca_file=str(trusted),
         dfs_endpoint=f"https://{address}",
         blob_endpoint=f"https://{address}",
         work_folder=str(trusted.parent),
+        rename_mode=rename_mode,
     )
-    zone = open_adls(location, credential=EmulatorCredential(None), sleep=lambda _: None)
-    return zone.put_if_absent("x", b"y")
+    return open_adls(location, credential=EmulatorCredential(None), sleep=lambda _: None)
+
+
+def storage(address: str, trusted: Path) -> object:
+    return zone(address, trusted).put_if_absent("x", b"y")
+
+
+def storage_listing(address: str, trusted: Path) -> object:
+    if not zone(address, trusted).list("x"):
+        raise FileNotFoundError(f"{address} lists nothing")
+    return None
+
+
+def storage_rename(address: str, trusted: Path) -> object:
+    return zone(address, trusted)._rename("x", "y", 1)
+
+
+def storage_rename_by_rest(address: str, trusted: Path) -> object:
+    return zone(address, trusted, RenameMode.REST)._rename("x", "y", 1)
 
 
 def lineage(address: str, trusted: Path) -> object:
@@ -161,6 +180,9 @@ HTTP_CLIENTS: dict[str, Client] = {
     "Kafka Connect": connect,
     "Fabric": fabric,
     "storage": storage,
+    "storage, listing": storage_listing,
+    "storage, rename": storage_rename,
+    "storage, rename without the library": storage_rename_by_rest,
     "lineage": lineage,
 }
 

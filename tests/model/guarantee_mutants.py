@@ -22,7 +22,7 @@ from tests.model.guarantees.page import promises
 from tests.model.guarantees.running import ROOT, load_libraries, passed
 
 SECONDS, SLOW_SECONDS = 300, 1_800
-"""A run of tests that takes longer hangs in what was broken, and counts as failed."""
+"""A run of tests that takes longer hangs in what was broken: that is noticed, too, and told as such."""
 
 
 def chosen_by(words: Sequence[str]) -> list[Broken]:
@@ -67,10 +67,12 @@ def _is_caught(broken: Broken, copy: Path, seconds: int) -> bool:
         return False
     place.write_text(text.replace(broken.old, broken.new), encoding="utf-8")
     try:
-        blind = [test.partition("::")[2] for test, well in passed(copy, broken.tests, seconds).items() if well]
+        found = passed(copy, broken.tests, seconds)
     finally:
         place.write_text(text, encoding="utf-8")
-    _tell("SURVIVED" if blind else "caught", broken, ", ".join(blind or broken.functions))
+    blind = [test.partition("::")[2] for test, well in found.items() if well]
+    hung = all(well is None for well in found.values())
+    _tell("SURVIVED" if blind else "hung" if hung else "caught", broken, ", ".join(blind or broken.functions))
     return not blind
 
 

@@ -63,8 +63,8 @@ def load_libraries() -> None:
         importlib.import_module(library)
 
 
-def passed(copy: Path, tests: Iterable[str], seconds: float) -> dict[str, bool]:
-    """Which of these tests pass in a copy of the project; none of them if they take longer than ``seconds``.
+def passed(copy: Path, tests: Iterable[str], seconds: float) -> dict[str, bool | None]:
+    """Which of these tests pass in a copy of the project; None for all of them if they take longer than ``seconds``.
 
     Raises:
         ValueError: pytest could not run them.
@@ -75,7 +75,7 @@ def passed(copy: Path, tests: Iterable[str], seconds: float) -> dict[str, bool]:
         said.seek(0)
         output = said.read()
     if code is None:
-        return dict.fromkeys(ids, False)
+        return dict.fromkeys(ids, None)
     if code not in (0, 1):
         raise ValueError(f"pytest failed: {output.strip().rpartition(chr(10))[2][:200]}")
     failed = {_without_case(line.split()[1]) for line in output.splitlines() if _FAILED.match(line)}
