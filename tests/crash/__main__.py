@@ -6,12 +6,20 @@ import argparse
 import signal
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from rich.console import Console
 
 from tests.crash import commit_path_campaign, whole_job_campaign
 from tests.crash.tally import Tally, show
+
+
+def never_struck(tallies: Iterable[Tally]) -> list[str]:
+    """The failpoints of a batch at which nothing was killed."""
+    struck = sum((tally.points for tally in tallies), Counter[str]())
+    return [str(point) for point in commit_path_campaign.POINTS if not struck[str(point)]]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -34,6 +42,11 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         console.print("Stopped; what there was until then:")
     right = show(tallies, console)
+    for part, asked_for, enough in (("commit path", asked.runs, 1_000), ("whole job", asked.job_runs, 100)):
+        of_part = [tally for kind, tally in tallies.items() if kind.startswith("job: ") is (part == "whole job")]
+        if asked_for >= enough and (missed := never_struck(of_part)):
+            console.print(f"The {part} was never killed at {', '.join(missed)}", style="red")
+            right = False
     struck = sum(tally.runs for tally in tallies.values())
     if struck < asked.runs + asked.job_runs:
         console.print(f"{struck} runs were struck of {asked.runs + asked.job_runs} asked for", style="red")

@@ -6,12 +6,15 @@ import os
 import random
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from connectors.failpoints import TRACE, VARIABLE, Failpoint
 from connectors.landing_zone.ledger.state import LedgerState
+from tests.crash.__main__ import never_struck
+from tests.crash.commit_path_campaign import POINTS
 from tests.crash.comparing import Outcome
 from tests.crash.exit_codes import FAILED, SIGKILLED, JobKill, codes_of, struck_at
 from tests.crash.job_start import Blow
@@ -194,3 +197,10 @@ def test_a_driver_whose_java_is_killed_does_not_end_by_that_signal(tmp_path: Pat
     other = told_of_a_start(Blow(Victim.JAVA, 0, 0.0), SIGKILLED, tmp_path, Tally())
 
     assert other == ["a start ended with -9: no such topic"]
+
+
+def test_a_failpoint_at_which_nothing_was_killed_is_named() -> None:
+    once = Tally(points=Counter(dict.fromkeys(POINTS, 1)))
+    assert never_struck([once]) == []
+    del once.points[POINTS[3]]
+    assert never_struck([once, Tally(points=Counter({POINTS[0]: 5}))]) == ["stage_after"]
