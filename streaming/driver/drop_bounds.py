@@ -21,19 +21,31 @@ def as_landed(table: TableState, dropped: Dropped) -> Dropped:
 
 
 def of_generation(table: TableState, dropped: Dropped, known: TableState | None) -> Dropped:
-    """The drop of a table of which nothing has landed since an earlier one: the generation begins behind this one."""
-    moved = _has_earlier(known, table.generation) and table.sequence == 0 and table.status not in UNDER_WAY
+    """The drop of a table of which nothing has landed since an earlier one: the generation begins behind this one.
+
+    Args:
+        table: after the batch that told of the drop.
+        known: the table before it; None if it was not known.
+    """
+    moved = _earlier(table, known) is not None and table.sequence == 0 and table.status not in UNDER_WAY
     return msgspec.structs.replace(dropped, generation=table.generation - 1) if moved and not dropped.back else dropped
 
 
 def keeping_bounds(table: TableState, known: TableState | None) -> TableState:
-    """The table that goes on to begin behind an earlier drop, whose place another drop takes."""
-    earlier = None if known is None else known.dropped
-    if earlier is None or not _has_earlier(known, table.generation) or earlier.by_lsn or not table.sequence:
+    """The table that goes on to begin behind an earlier drop, whose place another drop takes.
+
+    One that PostgreSQL's catalog has shown is not kept: its place does not compare with whole positions.
+
+    Args:
+        table, known: as for :func:`of_generation`.
+    """
+    earlier = _earlier(table, known)
+    if earlier is None or earlier.by_lsn or not table.sequence:
         return table
     return msgspec.structs.replace(table, truncated=max(table.truncated, first_place(earlier)))
 
 
-def _has_earlier(known: TableState | None, generation: int) -> bool:
-    """Whether a drop is known with which an earlier generation ended."""
-    return known is not None and known.dropped is not None and known.dropped.generation < generation
+def _earlier(table: TableState, known: TableState | None) -> Dropped | None:
+    """The drop behind which the table's generation begins, if one is known."""
+    dropped = None if known is None else known.dropped
+    return dropped if dropped is not None and dropped.generation < table.generation else None
