@@ -9,14 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from connectors.debezium.events import SkipReason
+import numpy as np
+
+from connectors.debezium.event_group import EventGroup
+from connectors.debezium.events import Bools, SkipReason
 from connectors.debezium.options import DecodeOptions
 
 _TIMES = frozenset({"ts_ms", "ts_us", "ts_ns"})
 _TRANSACTION_MARK = frozenset({"status", "id"})
 _TRANSACTION = frozenset({"status", "id", "event_count", "data_collections"})
 _SCHEMA_CHANGE = frozenset({"ddl", "databaseName"})
+_SCHEMA_CHANGE_FIELDS = _SCHEMA_CHANGE | {"source", "schemaName", "tableChanges"}
 _ENVELOPE = frozenset({"before", "after", "op"})
+
+_FIELDS = _TIMES | _TRANSACTION | _SCHEMA_CHANGE_FIELDS
+"""All that control records of Debezium have."""
 
 
 def control_kind(
@@ -46,6 +53,20 @@ def control_kind(
     ):
         return SkipReason.SCHEMA_CHANGE
     return None
+
+
+def may_be_control(group: EventGroup) -> Bools:
+    """Which of n flattened rows have a value only in columns that control records have, too.
+
+    Rows are read by their columns, and other fields are passed over: so is all that tells a control record.
+    """
+    doubtful = np.ones(len(group), dtype=np.bool_)
+    for column in group.fields:
+        if column.name not in _FIELDS:
+            doubtful &= np.asarray(group.after.column(column).values.is_null())
+            if not doubtful.any():
+                break
+    return doubtful
 
 
 def _named(topic: str, patterns: tuple[str, ...]) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from connectors.debezium import semantics
 from connectors.debezium.bodies import Bodies
+from connectors.debezium.control import may_be_control
 from connectors.debezium.embedded_schema import EmbeddedSchema, EmbeddedSchemas, is_json
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.event_group import EventGroup
@@ -151,18 +152,27 @@ class JsonCodec:
                 return origin
         return None
 
-    def _try(self, part: _Part, layout: Layout, places: Int64s) -> tuple[list[EventGroup], Int64s]:
-        """The events that the layout decodes and that are of its origin, and the places of the others, ascending."""
+    def _try(
+        self, part: _Part, layout: Layout, places: Int64s, *, judged: bool = False
+    ) -> tuple[list[EventGroup], Int64s]:
+        """The events that the layout decodes and that are of its origin, and the places of the others, ascending.
+
+        Args:
+            judged: each record has been looked into: none is a control record.
+        """
         whole = len(places) == len(part.rows)
         read = layout.read(part.rows[places], part.bodies if whole else part.bodies.select(places))
         group = read.group
         if not len(group):
             return [], places
         rest = places[read.failed]
-        if read.foreign is not None:
+        others = np.zeros(len(group), dtype=np.bool_) if read.foreign is None else read.foreign
+        if isinstance(layout, FlattenedLayout) and not judged:
+            others |= may_be_control(group)
+        if others.any():
             good = np.delete(places, read.failed)
-            rest = np.sort(np.concatenate([rest, good[read.foreign]]))
-            group = group.select(np.flatnonzero(~read.foreign))
+            rest = np.sort(np.concatenate([rest, good[others]]))
+            group = group.select(np.flatnonzero(~others))
         return ([group] if len(group) else []), rest
 
     def _decode_origin(
@@ -179,11 +189,11 @@ class JsonCodec:
             for row in part.rows[places].tolist():
                 verdicts.settle(row, layout)
             return []
-        groups, rest = self._try(part, layout, places)
+        groups, rest = self._try(part, layout, places, judged=True)
         if len(rest) and _has_decimals(layout.fields):
             numeric = self._layout(part, origin, keys, numeric=True)
             if isinstance(numeric, (EnvelopeLayout, FlattenedLayout)):
-                more, rest = self._try(part, numeric, rest)
+                more, rest = self._try(part, numeric, rest, judged=True)
                 groups += more
                 if more:
                     self._numeric.add((part.topic, part.schema, origin))
@@ -191,8 +201,12 @@ class JsonCodec:
                 for row in part.rows[rest].tolist():
                     verdicts.settle(row, numeric)
                 return groups
+        # What of ``before`` is read depends on other keys; so a key that cannot be read is what is wrong first.
+        decoding = self._options.rules.decoding_for(origin.table)
+        wrong_keys = keys.unreadable if decoding is not None and not decoding.keys else {}
         for place in rest.tolist():
-            verdicts.settle(int(part.rows[place]), _why(layout.decode, part.bodies[place]))
+            row = int(part.rows[place])
+            verdicts.settle(row, wrong_keys.get(row) or _why(layout.decode, part.bodies[place]))
         return groups
 
     def _layout(

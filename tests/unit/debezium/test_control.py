@@ -10,7 +10,9 @@ import pytest
 
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import SkipReason
-from connectors.debezium.options import DecodeOptions, EnvelopeForm
+from connectors.debezium.json_kernel.native import KERNEL, Kernel
+from connectors.debezium.options import DecodeOptions, EnvelopeForm, TableDecoding, TableRules
+from connectors.debezium.schema import ConnectType, Field
 from tests.unit.debezium.builders import Message, SchemaRegistry, event, records
 
 HEARTBEAT = {"ts_ms": 1}
@@ -118,3 +120,26 @@ def test_a_row_with_a_time_among_its_columns_is_no_heartbeat() -> None:
     decoded = Decoder(DecodeOptions()).decode(records(Message(None, body), topic="__debezium-heartbeat.demo"))
     assert decoded.skipped == Counter()
     assert [bad.reason for bad in decoded.bad] == ["not a change event"]
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "msgspec"])
+def test_control_records_among_the_rows_of_a_topic_are_no_rows(kernel: Kernel | None) -> None:
+    """All topics are routed into one, and the flattened rows' columns are declared, some named as theirs are."""
+    columns = [Field(name, ConnectType.STRING, optional=True) for name in ("id", "status", "note")]
+    rules = TableRules(tables=(("*", TableDecoding(declared=tuple(columns), keys=("id",))),))
+    rows = [
+        Message(b'{"id":"1"}', b'{"id":"1","status":"new","note":"n"}'),
+        Message(b'{"id":"2"}', b'{"id":"2","status":null,"note":null}'),
+        Message(b'{"id":"3"}', b'{"id":"3","status":"BEGIN"}'),
+    ]
+    control = [
+        Message(b'{"serverName":"demo"}', json.dumps(HEARTBEAT).encode()),
+        Message(b'{"id":"571:1"}', json.dumps(TRANSACTION).encode()),
+        Message(b'{"databaseName":"inventory"}', json.dumps(SCHEMA_CHANGE).encode()),
+    ]
+    options = DecodeOptions(envelope=EnvelopeForm.FLATTENED, rules=rules)
+    decoded = Decoder(options, None, kernel).decode(records(*rows, *control, topic="shop.everything"))
+    assert decoded.bad == []
+    assert decoded.skipped == Counter({SkipReason.HEARTBEAT: 1, SkipReason.TRANSACTION: 1, SkipReason.SCHEMA_CHANGE: 1})
+    landed = [row["id"] for chunk in decoded.chunks for row in chunk.rows.to_pylist()]
+    assert sorted(landed) == ["1", "2", "3"]

@@ -228,3 +228,20 @@ def test_a_key_whose_schema_cannot_be_understood_sets_aside_the_deletes_that_it_
     result = Decoder(DecodeOptions()).decode(records(*(one.json_with_schema(own, keys) for one in sent)))
     assert [(bad.offset, bad.reason) for bad in result.bad] == [(1, "unusable schema")]
     assert [chunk.offsets.tolist() for chunk in result.chunks] == [[0, 2]]
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "msgspec"])
+def test_of_a_record_that_is_bad_in_its_key_and_in_its_old_row_the_key_is_told(kernel: Kernel | None) -> None:
+    """Which columns of old rows are read depends on the keys of the other records."""
+    columns = (Field("id", ConnectType.BYTES, optional=False), NAME)
+    rest = {"after": {"id": "AQ==", "name": "a"}, "key": {"id": "AQ=="}}
+    good = event("u", before={"id": "AQ==", "name": "a"}, **rest).json_with_schema(columns)
+    broken = event("u", before={"id": "no base64", "name": "a"}, **rest).json_with_schema(columns)
+    unknown = Message(b"\x00\x00\x00\x00\x63x", broken.value)
+    for sent in ([good, unknown], [unknown]):
+        decoded = Decoder(DecodeOptions(), SchemaRegistry(), kernel).decode(records(*sent))
+        assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(len(sent) - 1, "unknown schema id")]
+    # Where the settings name the key's columns, nobody reads it.
+    declared = DecodeOptions(rules=TableRules(tables=(("*", TableDecoding(keys=("id",))),)))
+    decoded = Decoder(declared, SchemaRegistry(), kernel).decode(records(good, unknown))
+    assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(1, "type mismatch")]
