@@ -20,8 +20,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 
 from connectors.unseen import is_seen
+
+PROGRAM = "cdc-bridge"
+"""The name that every command line begins with."""
 
 PLACE = "{}"
 """Where an argument belongs in a template."""
@@ -41,15 +45,13 @@ def command(template: str, *outside: object) -> str:
             ``{}`` are filled; those of a flag stand behind them.
         outside: what fills them.
     """
-    line = command_line(template, *outside)
-    frame = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(line)), default=0))
-    return f"{frame}{line}{frame}"
+    return _framed(command_line(template, *outside))
 
 
 def command_line(template: str, *outside: object) -> str:
     """As :func:`command`, without a frame, for a line of its own."""
     values = iter(outside)
-    words, behind = ["cdc-bridge"], list[str]()
+    words, behind = [PROGRAM], list[str]()
     for word in template.split():
         if word != PLACE:
             words.append(word)
@@ -62,6 +64,11 @@ def command_line(template: str, *outside: object) -> str:
         else:
             words.append(argument(value))
     return " ".join([*words, "--", *behind] if behind else words)
+
+
+def typed(arguments: Sequence[str]) -> str:
+    """The command that somebody typed, with these words behind the program's name, framed as :func:`command` does."""
+    return _framed(" ".join([PROGRAM, *map(argument, arguments)]))
 
 
 def argument(value: object) -> str:
@@ -78,6 +85,11 @@ def argument(value: object) -> str:
 def with_table(text: str, table: str) -> str:
     """The text, its commands about a TABLE being about this one."""
     return _UNNAMED_COMMAND.sub(lambda found: command(f"{found[1]}CONFIG {PLACE}{found[2]}", table), text)
+
+
+def _framed(line: str) -> str:
+    frame = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(line)), default=0))
+    return f"{frame}{line}{frame}"
 
 
 def _escaped(character: str) -> str:

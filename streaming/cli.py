@@ -34,6 +34,7 @@ from streaming.commands import (
     version,
 )
 from streaming.console import print_text, show_error, show_unexpected
+from streaming.remedies import with_command
 
 DEBUG_VARIABLE = "CDC_BRIDGE_DEBUG"
 
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BridgeError as error:
-        show_error(error, as_json=as_json, debug=debug)
+        show_error(with_command(error, given), as_json=as_json, debug=debug)
         return 1
     except Exception as error:
         show_unexpected(error, as_json=as_json, debug=debug)

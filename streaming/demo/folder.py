@@ -40,7 +40,7 @@ def demo_folder(keep: Path | None) -> Iterator[Path]:
     except OSError as error:
         raise DemoFolderError(
             f"the demo's folder cannot be used: {error.strerror or error}",
-            remedy="name a folder that this user may write, or leave --keep out",
+            remedy="name a folder that this user may write, `cdc-bridge demo --keep FOLDER`, or leave --keep out",
             folder=folder,
         ) from error
     yield folder
@@ -50,6 +50,7 @@ def _require_own(folder: Path) -> None:
     if not (folder / MARK).exists():
         raise DemoFolderError(
             "the folder holds something else than an earlier demo",
-            remedy="name a new or an empty folder: the demo removes what an earlier one has left, and nothing else",
+            remedy="name a new or an empty folder, `cdc-bridge demo --keep FOLDER`: the demo removes what an earlier "
+            "one has left, and nothing else",
             folder=folder,
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from connectors.command_lines import command
 from connectors.debezium.decoder import Decoder
 from connectors.errors import Terminal
 from connectors.kafka.raw import read_records
@@ -69,11 +70,15 @@ def explain(settings: BridgeSettings, asked: Asked) -> Iterator[Explanation]:
         if asked.offset is not None and not explained:
             raise NoSuchRecordError(
                 "there is no record at this offset: a transaction's marker, or a record that was aborted or compacted",
-                remedy="ask for a neighbouring offset, or use --last",
+                remedy=f"ask for a neighbouring offset, or for the last ones: {_last(asked)}",
                 topic=asked.topic,
                 partition=partition,
                 offset=asked.offset,
             )
+
+
+def _last(asked: Asked) -> str:
+    return command("explain CONFIG --topic {} --last 5", asked.topic)
 
 
 def ledger_then(state: Storage, head: LedgerState, topic: tuple[str, str], partition: int, first: int) -> LedgerThen:
@@ -105,7 +110,7 @@ def spans(asked: Asked, found: TopicDescription) -> dict[int, tuple[int, int]]:
     if asked.partition is not None and asked.partition not in found.partitions:
         raise NoSuchRecordError(
             f"the topic has no partition {asked.partition}",
-            remedy=f"name one from 0 to {max(found.partitions, default=0)}",
+            remedy=f"name one from 0 to {max(found.partitions, default=0)}, or none: {_last(asked)}",
             topic=asked.topic,
         )
     if asked.offset is None:
@@ -116,7 +121,7 @@ def spans(asked: Asked, found: TopicDescription) -> dict[int, tuple[int, int]]:
     if asked.partition is None and len(found.partitions) > 1:
         raise NoSuchRecordError(
             f"the topic has {len(found.partitions)} partitions, each with offsets of its own",
-            remedy="name the partition with --partition",
+            remedy=f"name the partition with --partition; each one's last offsets: {_last(asked)}",
             topic=asked.topic,
             offset=asked.offset,
         )
@@ -125,7 +130,7 @@ def spans(asked: Asked, found: TopicDescription) -> dict[int, tuple[int, int]]:
     if not start <= asked.offset < end:
         raise NoSuchRecordError(
             f"the partition holds the offsets {start} to {end - 1}" if end > start else "the partition is empty",
-            remedy="ask for an offset among them, or use --last",
+            remedy=f"ask for an offset among them, or for the last ones: {_last(asked)}",
             topic=asked.topic,
             partition=partition,
             offset=asked.offset,

@@ -235,7 +235,8 @@ def _named(state: LedgerState, tables: Sequence[str]) -> tuple[str, ...]:
     if unknown:
         raise UnknownTableError(
             f"the ledger knows no table {', '.join(unknown)}",
-            remedy=f"name one of {', '.join(sorted(state.tables)[:10]) or 'none: nothing has landed yet'}",
+            remedy=f"name one of {', '.join(sorted(state.tables)[:10]) or 'none: nothing has landed yet'}; all are in "
+            "`cdc-bridge status CONFIG`",
         )
     return tuple(dict.fromkeys(chosen for name in tables for chosen in known[name]))
 

@@ -106,7 +106,8 @@ def ledger_of_zone(zone: Storage, state: Storage, *, required: bool) -> ReadLedg
         if required:
             raise VersionNotKeptError(
                 "there is no ledger here",
-                remedy="name the state storage of the bridge that writes this zone with --state",
+                remedy="name the state storage of the bridge that writes this zone: "
+                "`cdc-bridge verify ZONE --state URL`",
                 state=state.url,
             )
         return None
@@ -139,7 +140,8 @@ def require_own(zone: Storage, state: Storage, head: LedgerState) -> None:
         raise ZoneOwnedError(
             f"the landing zone belongs to the ledger {owner.ledger_id} of source {owner.source}, not to this one, "
             f"{head.ledger_id}",
-            remedy="name the state storage of the bridge that writes this zone (--state, or state.url in the settings)",
+            remedy="name the state storage of the bridge that writes this zone: `cdc-bridge verify ZONE --state URL`, "
+            "or state.url in the settings",
             zone=zone.url,
             state=state.url,
         )

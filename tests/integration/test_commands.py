@@ -17,6 +17,7 @@ import pytest
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.protocol import Storage
 from streaming import cli
+from streaming.demo.folder import DemoFolderError
 from streaming.demo.workload import Record
 from streaming.zones.reading import head_state
 from tests.integration.conftest import Json
@@ -304,8 +305,17 @@ def test_a_drained_job_ends_with_its_summary(
 def test_the_demo_ends_with_a_landing_zone_that_equals_the_truth(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "demo"
-    assert cli.main(["demo", "--rows", "60", "--changes", "400", "--keep", str(folder), "--json"]) == 0
+    """The first folder that it is given holds somebody's file: that one stays, and another folder is asked for."""
+    taken, folder = tmp_path / "taken", tmp_path / "demo"
+    taken.mkdir()
+    (taken / "thesis.odt").touch()
+    demo = ["demo", "--rows", "60", "--changes", "400", "--json", "--keep"]
+    assert cli.main([*demo, str(taken)]) == 1
+    refused = json.loads(capfd.readouterr().out)["error"]
+    assert refused["kind"] == DemoFolderError.__name__
+    assert refused["remedy"].startswith("name a new or an empty folder, `cdc-bridge demo --keep FOLDER`")
+    assert [path.name for path in taken.iterdir()] == ["thesis.odt"]
+    assert cli.main([*demo, str(folder)]) == 0
     said = capfd.readouterr()
     outcome = json.loads(said.out)
     assert outcome["equal"] is True

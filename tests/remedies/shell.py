@@ -12,10 +12,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from connectors.errors import Terminal
 from streaming.cli import main
+from streaming.errors_docs import errors
+from streaming.remedies import names_command
 from tests.support.process import SECONDS as PROCESS_SECONDS
 from tests.support.process import command
 from tests.support.told_commands import commands
+
+_TERMINAL = {kind.__name__ for kind in errors() if issubclass(kind, Terminal)}
 
 SECONDS = 60.0
 """How long a command may wait for the bridge."""
@@ -42,6 +47,11 @@ class Printed:
         """The only thing that it tells to do."""
         [remedy] = self.told
         return remedy
+
+    @property
+    def act(self) -> str:
+        """What is to be done before the command is given again."""
+        return self.remedy.partition(". To try again: ")[0]
 
     @property
     def error(self) -> str:
@@ -72,14 +82,14 @@ class Shell:
         self.capsys.readouterr()
         code = main(words) if beside is None else _beside(lambda: main(words), beside)
         said = self.capsys.readouterr()
-        return Printed(code, said.out, said.err)
+        return _telling(Printed(code, said.out, said.err))
 
     def type_apart(self, line: str, **places: object) -> Printed:
         """As :meth:`type`, in a process of its own: one that starts a Java."""
         done = subprocess.run(
             command(*self._words(line, places)), capture_output=True, text=True, timeout=PROCESS_SECONDS, check=False
         )
-        return Printed(done.returncode, done.stdout, done.stderr)
+        return _telling(Printed(done.returncode, done.stdout, done.stderr))
 
     def _words(self, line: str, places: Mapping[str, object]) -> list[str]:
         known = {**self.places, **places}
@@ -95,6 +105,13 @@ class Shell:
         named = [line for line in commands(remedy) if line.startswith(f"cdc-bridge {name} ")]
         assert len(named) == 1, f"{len(named)} commands {name} in: {remedy}"
         return self.type(named[0], beside=beside, **places)
+
+
+def _telling(printed: Printed) -> Printed:
+    """What was printed; a terminal error tells a command, whichever it is."""
+    if printed.error in _TERMINAL:
+        assert names_command(printed.remedy), f"{printed.error} names no command: {printed.remedy}"
+    return printed
 
 
 def _beside(command: Callable[[], int], bridge: Callable[[], object]) -> int:

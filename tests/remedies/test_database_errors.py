@@ -79,7 +79,8 @@ def test_unknown_table(db: Database, compared: Site) -> None:
     make_orders(db)
     refused = compared.shell.type(COMMAND.replace(NAME, "public.order"))
     assert (refused.code, refused.error) == (2, UnknownTableError.__name__)
-    assert refused.remedy == f"name one of {NAME}"
+    assert refused.remedy == f"name one of {NAME}; all are in `cdc-bridge status CONFIG`"
+    assert NAME in compared.shell.follow(refused.remedy, "status").out.split()
     require_equal(compared)
 
 

@@ -208,7 +208,7 @@ def test_what_to_do_is_a_command_else_a_setting_or_an_act_that_is_named(error: s
 
 def test_a_terminal_error_s_own_remedy_names_a_command_or_a_setting_where_one_helps() -> None:
     nameless = {error for error, text in remedies_of_errors() if "cdc-bridge " not in text and not named(text) & KEYS}
-    assert nameless - ACTS_ALONE == set()
+    assert nameless == ACTS_ALONE
 
 
 TYPES = {"shell", "main", "stands", "carry_out"}

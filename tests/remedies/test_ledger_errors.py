@@ -43,6 +43,7 @@ from tests.remedies.shell import Shell
 from tests.remedies.site import Site, disk
 from tests.support.cluster import Cluster
 from tests.support.plain_job import local_action
+from tests.support.told_commands import commands
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, OTHER_NAME, USERS, Driver, World
 
@@ -120,7 +121,8 @@ def test_ledger_format(world: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     for line in ("status CONFIG", "ledger rebuild CONFIG", f"resync CONFIG {NAME}", "verify ZONE --state STATE"):
         refused = world.shell.type(f"cdc-bridge {line}")
         assert (refused.code, refused.error) == (1, LedgerFormatError.__name__)
-        assert refused.remedy == "go on with the release that wrote it, or a newer one; nothing was changed"
+        assert refused.remedy.startswith("go on with the release that wrote it, or a newer one (")
+        assert world.shell.type(*commands(refused.remedy)).out.startswith("cdc-bridge ")
     assert (world.state.files, world.zone.files) == before
     monkeypatch.setattr(version_file, "FORMAT", FORMAT + 1)
     require_health(world)
@@ -139,7 +141,7 @@ def test_version_not_kept(world: Site) -> None:
     head = world.ledger.version
     refused = world.shell.type(f"cdc-bridge ledger show CONFIG --version {head + 1}")
     assert (refused.code, refused.error) == (1, VersionNotKeptError.__name__)
-    asked = re.fullmatch(r"ask for a version from (\d+) to (\d+)", refused.remedy)
+    asked = re.fullmatch(r"ask for a version from (\d+) to (\d+)", refused.act)
     assert asked is not None
     assert asked.groups() == ("1", str(head))
     for number in asked.groups():
@@ -165,9 +167,9 @@ def test_invalid_draft(world: Site) -> None:
     refused = world.shell.type(RUN)
     assert (refused.code, refused.error) == (1, InvalidDraftError.__name__)
     assert (world.ledger.version, world.files()) == (head, files), "nothing was written"
-    assert refused.remedy == "publish and confirm the pending file first; a restart does it"
+    assert refused.act == "publish and confirm the pending file first; a restart does it"
     world.run = None
-    assert world.shell.type(RUN).code == 0
+    assert world.shell.follow(refused.remedy, "run").code == 0
     require_health(world)
 
 

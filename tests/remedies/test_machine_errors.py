@@ -65,7 +65,7 @@ class TestJars:
         monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "in the way"))
         refused = shell.type_apart(RUN)
         assert (refused.code, refused.error) == (1, JarsError.__name__)
-        assert refused.remedy == f"let {FOLDER_VARIABLE} name a folder that this user may write to"
+        assert refused.act == f"let {FOLDER_VARIABLE} name a folder that this user may write to"
         shutil.copytree(spark_jars[0].parent, tmp_path / "jars" / spark_jars[0].parent.name)
         monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "jars"))
         assert shell.type_apart(RUN).code == 0

@@ -377,6 +377,6 @@ def _fenced(state: Storage, version: Version) -> FencedError:
         f"by version {version.version} of the ledger, written {since}",
         state=state.url,
         epoch=version.epoch,
-        remedy="leave the zone to that driver; if it is not running any more, start this one again: it will claim "
-        "the zone and go on where the ledger ends",
+        remedy="leave the zone to that driver, whose commits `cdc-bridge status CONFIG` shows; if it is not running "
+        "any more, start this one again: it will claim the zone and go on where the ledger ends",
     )

@@ -169,5 +169,6 @@ def _too_new(state: Storage, number: int, written_in: int) -> LedgerFormatError:
         f"Version {number} of the ledger is written in format {written_in}, and this release knows none above {FORMAT}",
         file=path_of(number),
         state=state.url,
-        remedy="go on with the release that wrote it, or a newer one; nothing was changed",
+        remedy="go on with the release that wrote it, or a newer one (`cdc-bridge version` is this one's); nothing was "
+        "changed",
     )

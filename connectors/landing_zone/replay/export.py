@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 from connectors.errors import Terminal
 from connectors.landing_zone.replay.replayed import ReplayedTable
 
+_TAKES_ALL = "`cdc-bridge replay ZONE --to parquet FOLDER` takes every type"
+
 
 class ExportFormat(enum.StrEnum):
     PARQUET = "parquet"
@@ -54,7 +56,7 @@ def export(replayed: ReplayedTable, fmt: ExportFormat, directory: Path) -> Path:
     except (pa.ArrowException, OSError) as error:
         raise ExportError(
             f"the table cannot be written as {format_}: {error}",
-            remedy="check the directory, or choose another format: parquet takes every type",
+            remedy=f"check the directory, or choose another format: {_TAKES_ALL}",
             table=replayed.name,
             file=target,
         ) from error
@@ -67,7 +69,7 @@ def _write_delta(replayed: ReplayedTable, target: Path) -> None:
     except ImportError as error:
         raise ExportError(
             "writing Delta tables needs the package deltalake",
-            remedy="pip install deltalake, or export to parquet or csv",
+            remedy=f"pip install deltalake, or export to csv or parquet: {_TAKES_ALL}",
             table=replayed.name,
         ) from error
     try:
@@ -75,7 +77,7 @@ def _write_delta(replayed: ReplayedTable, target: Path) -> None:
     except Exception as error:  # what the package raises for a type that Delta lacks is no subclass
         raise ExportError(
             f"the table cannot be written as delta: {error}",
-            remedy="choose another format: parquet takes every type",
+            remedy=f"choose another format: {_TAKES_ALL}",
             table=replayed.name,
             file=target,
         ) from error

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from connectors.command_lines import command
 from connectors.landing_zone.errors import InvalidZoneError
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.replay.columns import conformed
@@ -93,7 +94,8 @@ def replay(
     if as_of is not None and not 0 <= as_of <= highest:
         raise InvalidZoneError(
             f"the table has no file {as_of}; its last one is {highest}",
-            remedy=f"ask for a number from 0 to {highest}",
+            remedy=f"ask for a number from 0 to {highest}: "
+            + command("replay ZONE --table {} --as-of {}", zone_table.name, highest),
             table=zone_table.name,
         )
     history = History(metadata, places=places)

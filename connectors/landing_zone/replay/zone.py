@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from connectors.command_lines import command
 from connectors.errors import Terminal
 from connectors.landing_zone.errors import InvalidZoneError, PathNotFoundError
 from connectors.landing_zone.layout import FILES_READY_TO_DELETE, PARTNER_EVENTS_FILE, PROCESSED_FILES, SCHEMA_SUFFIX
@@ -113,7 +114,7 @@ def require_zone(storage: Storage) -> None:
     if not entries:
         raise InvalidZoneError(
             "there is no landing zone here: the folder is empty or missing",
-            remedy="name the folder that holds the tables' folders, or its storage URL",
+            remedy="name the folder that holds the tables' folders, or its storage URL: `cdc-bridge verify ZONE`",
             zone=storage.url,
         )
     root = storage.url.rstrip("/")
@@ -131,14 +132,17 @@ def require_zone(storage: Storage) -> None:
     raise InvalidZoneError(
         f"this is no landing zone: it has neither {OWNER_FILE} nor {PARTNER_EVENTS_FILE}, nor a table's folder with "
         f"{METADATA_FILE} or numbered files",
-        remedy="name the folder that holds the tables' folders, as landing_zone.url in the settings does",
+        remedy="name the folder that holds the tables' folders, as landing_zone.url in the settings does: "
+        "`cdc-bridge verify ZONE`",
         zone=root,
     )
 
 
 def _no_zone(root: str, what: str, zone: str) -> InvalidZoneError:
     return InvalidZoneError(
-        f"this is no landing zone: {what}", remedy=f"name the landing zone itself: {zone}", zone=root
+        f"this is no landing zone: {what}",
+        remedy=f"name the landing zone itself: {command('verify {}', zone)}",
+        zone=root,
     )
 
 

@@ -181,16 +181,21 @@ def test_a_known_error_says_what_where_and_what_to_do_and_ends_with_1(
         "topic: a.b",
         "partition: 3",
         "",
-        "What to do: create it again [or] name another",
+        "What to do: create it again [or] name another. To try again: `cdc-bridge",
+        "fail`",
         "docs/runbook.md#topicgoneerror",
     ]
     assert "Traceback" not in said.err
 
 
-@pytest.mark.parametrize(("kind", "transient"), [(TopicGoneError, False), (BrokerSilentError, True)])
+@pytest.mark.parametrize(
+    ("kind", "transient", "again"),
+    [(TopicGoneError, False, ". To try again: `cdc-bridge fail --json`"), (BrokerSilentError, True, "")],
+)
 def test_a_known_error_is_an_object_for_programs(
     kind: type[BridgeError],
     transient: bool,
+    again: str,
     failing: Callable[[BaseException], list[str]],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -201,7 +206,7 @@ def test_a_known_error_is_an_object_for_programs(
             "kind": kind.__name__,
             "message": "It happened",
             "facts": {"topic": "a.b", "offset": "7"},
-            "remedy": "do this",
+            "remedy": f"do this{again}",
             "transient": transient,
             "runbook": f"docs/runbook.md#{kind.__name__.lower()}",
         }
