@@ -29,8 +29,8 @@ itself, as `retry` says. With `--json` a command prints `error` with `kind`, `me
 and `runbook`; a line of the log in JSON has `error`, `remedy`, `runbook`, and the facts with `error_` before them.
 
 What to do is a command of the bridge's wherever one helps; else a setting to change, or an act at a named place outside
-of the bridge: a right to grant, a file to put back. Behind these stands the command that met the error, to try again:
-what ends a command always tells the next one to type. Nobody is told to ask somebody else.
+of the bridge: a right to grant, a file to put back. Where a terminal error ends a command and what to do names none,
+the command that met it stands behind, to try again. Nobody is told to ask somebody else.
 
 What to do at three in the morning is in the [runbook](runbook.md), a section for each. An error that a task of Spark
 met comes as `TaskFailedError` or `TaskFailedTransientError`, with the class in its fact `error`; its section is that

@@ -17,11 +17,17 @@ def with_command(error: BridgeError, arguments: Sequence[str]) -> BridgeError:
 
     Args:
         error: that ended the command; its remedy is changed where it names none.
-        arguments: of the command line, behind the program's name. They hold no secret: none is taken from there.
+        arguments: of the command line, behind the program's name. A URL may hold a secret that it should not, or be
+            what is wrong, so ``URL`` stands for it.
     """
     if isinstance(error, Terminal) and not names_command(error.remedy):
-        error.remedy = f"{error.remedy}. To try again: {typed(arguments)}"
+        error.remedy = f"{error.remedy} (to try again: {typed([_shown(word) for word in arguments])})"
     return error
+
+
+def _shown(word: str) -> str:
+    option, equals, value = word.partition("=") if word.startswith("--") else ("", "", word)
+    return f"{option}{equals}URL" if "://" in value else word
 
 
 def names_command(remedy: str) -> bool:

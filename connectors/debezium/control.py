@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-import numpy as np
-
-from connectors.debezium.event_group import EventGroup
-from connectors.debezium.events import Bools, SkipReason
-from connectors.debezium.options import DecodeOptions
+from connectors.debezium.events import SkipReason
+from connectors.debezium.options import DecodeOptions, EnvelopeForm
 
 _TIMES = frozenset({"ts_ms", "ts_us", "ts_ns"})
 _TRANSACTION_MARK = frozenset({"status", "id"})
 _TRANSACTION = frozenset({"status", "id", "event_count", "data_collections"})
 _SCHEMA_CHANGE = frozenset({"ddl", "databaseName"})
-_SCHEMA_CHANGE_FIELDS = _SCHEMA_CHANGE | {"source", "schemaName", "tableChanges"}
+_SCHEMA_CHANGE_FIELDS = _SCHEMA_CHANGE | _TIMES | {"source", "position", "schemaName", "tableChanges"}
 _ENVELOPE = frozenset({"before", "after", "op"})
 
-_FIELDS = _TIMES | _TRANSACTION | _SCHEMA_CHANGE_FIELDS
-"""All that control records of Debezium have."""
+FIELDS = _TIMES | _TRANSACTION | _SCHEMA_CHANGE_FIELDS
+"""All that control records have where rows are flattened."""
 
 
 def control_kind(
@@ -48,25 +45,18 @@ def control_kind(
         names >= _TRANSACTION or (names >= _TRANSACTION_MARK and _named(topic, options.transaction_topics))
     ):
         return SkipReason.TRANSACTION
+    # Later releases may add fields; where rows are flattened, a table may have those columns, and others.
+    if (
+        names >= _SCHEMA_CHANGE
+        and options.envelope_of(topic) is EnvelopeForm.FLATTENED
+        and names - _SCHEMA_CHANGE_FIELDS
+    ):
+        return None
     if names >= _SCHEMA_CHANGE and (
         "tableChanges" in names or tuple(key_names) == ("databaseName",) or _named(topic, options.schema_change_topics)
     ):
         return SkipReason.SCHEMA_CHANGE
     return None
-
-
-def may_be_control(group: EventGroup) -> Bools:
-    """Which of n flattened rows have a value only in columns that control records have, too.
-
-    Rows are read by their columns, and other fields are passed over: so is all that tells a control record.
-    """
-    doubtful = np.ones(len(group), dtype=np.bool_)
-    for column in group.fields:
-        if column.name not in _FIELDS:
-            doubtful &= np.asarray(group.after.column(column).values.is_null())
-            if not doubtful.any():
-                break
-    return doubtful
 
 
 def _named(topic: str, patterns: tuple[str, ...]) -> bool:

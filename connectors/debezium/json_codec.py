@@ -8,15 +8,13 @@ is tried first decides the speed and never the result.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never, cast
 
 import numpy as np
 
 from connectors.debezium import semantics
 from connectors.debezium.bodies import Bodies
-from connectors.debezium.control import may_be_control
 from connectors.debezium.embedded_schema import EmbeddedSchema, EmbeddedSchemas, is_json
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.event_group import EventGroup
@@ -25,14 +23,13 @@ from connectors.debezium.flattened import is_metadata
 from connectors.debezium.json_flattened import FlattenedLayout
 from connectors.debezium.json_kernel.native import KERNEL, Kernel
 from connectors.debezium.json_layout import EnvelopeLayout
-from connectors.debezium.json_probe import origin_of, rejection
+from connectors.debezium.json_probe import failure, is_control, origin_of
 from connectors.debezium.learned_rows import learned_groups
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.origin import Origin, RecordForm
 from connectors.debezium.record_key import RecordKeys
 from connectors.debezium.schema import ConnectType, Field
 from connectors.debezium.verdicts import BadReason, Rejection, Verdicts
-from connectors.json_errors import DECODE_ERRORS
 
 DOCUMENT_FIELDS = (
     Field("_id", ConnectType.STRING, optional=False, semantic=semantics.JSON),
@@ -120,10 +117,10 @@ class JsonCodec:
         usual = self._latest.get((part.topic, part.schema)) or self._first_origin(part, keys)
         rest = np.arange(len(part.rows))
         if usual is not None:
-            layout = self._layout(part, usual, keys)
+            layout = self._layout(part, usual, keys.all_names())
             if isinstance(layout, (EnvelopeLayout, FlattenedLayout)):
                 self._latest[(part.topic, part.schema)] = usual
-                group, rest = self._try(part, layout, rest)
+                group, rest = self._try(part, layout, rest, keys)
                 groups += group
         if part.wrapped is not None:
             broken = [place for place in rest.tolist() if not is_json(part.bodies[place])]
@@ -152,33 +149,30 @@ class JsonCodec:
                 return origin
         return None
 
-    def _try(
-        self, part: _Part, layout: Layout, places: Int64s, *, judged: bool = False
-    ) -> tuple[list[EventGroup], Int64s]:
-        """The events that the layout decodes and that are of its origin, and the places of the others, ascending.
-
-        Args:
-            judged: each record has been looked into: none is a control record.
-        """
+    def _try(self, part: _Part, layout: Layout, places: Int64s, keys: RecordKeys) -> tuple[list[EventGroup], Int64s]:
+        """The events that the layout decodes and that are of its origin, and the places of the others, ascending."""
         whole = len(places) == len(part.rows)
         read = layout.read(part.rows[places], part.bodies if whole else part.bodies.select(places))
         group = read.group
         if not len(group):
             return [], places
-        rest = places[read.failed]
+        good = np.delete(places, read.failed)
         others = np.zeros(len(group), dtype=np.bool_) if read.foreign is None else read.foreign
-        if isinstance(layout, FlattenedLayout) and not judged:
-            others |= may_be_control(group)
+        if read.doubtful is not None:
+            for at in np.flatnonzero(read.doubtful).tolist():
+                place = int(good[at])
+                names = keys.names_at(int(part.rows[place]))
+                others[at] |= is_control(part.bodies[place], part.topic, names, self._options)
         if others.any():
-            good = np.delete(places, read.failed)
-            rest = np.sort(np.concatenate([rest, good[others]]))
             group = group.select(np.flatnonzero(~others))
+        rest = np.sort(np.concatenate([places[read.failed], good[others]]))
         return ([group] if len(group) else []), rest
 
     def _decode_origin(
         self, part: _Part, origin: Origin, places: Int64s, keys: RecordKeys, verdicts: Verdicts
     ) -> list[EventGroup]:
-        layout = self._layout(part, origin, keys)
+        names = keys.all_names()
+        layout = self._layout(part, origin, names)
         if layout is None:
             bodies = part.bodies.select(places).listed()
             return learned_groups(part.topic, origin, part.rows[places].tolist(), bodies, keys, self._options, verdicts)
@@ -189,34 +183,54 @@ class JsonCodec:
             for row in part.rows[places].tolist():
                 verdicts.settle(row, layout)
             return []
-        groups, rest = self._try(part, layout, places, judged=True)
-        if len(rest) and _has_decimals(layout.fields):
-            numeric = self._layout(part, origin, keys, numeric=True)
-            if isinstance(numeric, (EnvelopeLayout, FlattenedLayout)):
-                more, rest = self._try(part, numeric, rest, judged=True)
-                groups += more
-                if more:
-                    self._numeric.add((part.topic, part.schema, origin))
-            elif isinstance(numeric, Rejection):
-                for row in part.rows[rest].tolist():
-                    verdicts.settle(row, numeric)
-                return groups
-        # What of ``before`` is read depends on other keys; so a key that cannot be read is what is wrong first.
-        decoding = self._options.rules.decoding_for(origin.table)
-        wrong_keys = keys.unreadable if decoding is not None and not decoding.keys else {}
+        groups, rest = self._tried(part, origin, places, keys, names)
+        # What of ``before`` is read is what any key names; a record that fails by that is read by its own key alone.
+        by_own: dict[frozenset[str], list[int]] = defaultdict(list)
         for place in rest.tolist():
-            row = int(part.rows[place])
-            verdicts.settle(row, wrong_keys.get(row) or _why(layout.decode, part.bodies[place]))
+            by_own[names.intersection(keys.names_at(int(part.rows[place])))].append(place)
+        for own, some in by_own.items():
+            more, left = self._tried(part, origin, np.array(some), keys, own) if own != names else ([], np.array(some))
+            groups += more
+            for place in left.tolist():
+                verdicts.settle(int(part.rows[place]), self._why(part, origin, place, own))
         return groups
 
+    def _why(self, part: _Part, origin: Origin, place: int, names: frozenset[str]) -> SkipReason | Rejection:
+        """The verdict on a record that no layout of its origin decodes."""
+        layout = self._layout(part, origin, names)
+        if isinstance(layout, (EnvelopeLayout, FlattenedLayout)):
+            numeric = self._layout(part, origin, names, numeric=True) if _has_decimals(layout.fields) else None
+            return numeric if isinstance(numeric, Rejection) else failure(layout.decode, part.bodies[place])
+        return cast("SkipReason | Rejection", layout)
+
+    def _tried(
+        self, part: _Part, origin: Origin, places: Int64s, keys: RecordKeys, names: frozenset[str]
+    ) -> tuple[list[EventGroup], Int64s]:
+        """As :meth:`_try`, with numbers as decimals where that does not do."""
+        groups: list[EventGroup] = []
+        for numeric in (False, True):
+            layout = self._layout(part, origin, names, numeric=numeric)
+            if not isinstance(layout, (EnvelopeLayout, FlattenedLayout)):
+                break
+            if len(places) and (not numeric or _has_decimals(layout.fields)):
+                more, places = self._try(part, layout, places, keys)
+                groups += more
+                if numeric and more:
+                    self._numeric.add((part.topic, part.schema, origin))
+        return groups, places
+
     def _layout(
-        self, part: _Part, origin: Origin, keys: RecordKeys, *, numeric: bool = False
+        self, part: _Part, origin: Origin, names: frozenset[str], *, numeric: bool = False
     ) -> Layout | SkipReason | Rejection | None:
-        """How records of the origin are decoded, the verdict on all of them, or ``None`` to learn their columns."""
+        """How records of the origin are decoded, the verdict on all of them, or ``None`` to learn their columns.
+
+        Args:
+            names: what the records' keys name.
+        """
         numeric = numeric or (part.topic, part.schema, origin) in self._numeric
         fields = self._fields(part, origin)
         # Of what keys name, only columns make a difference; the rest may be anything.
-        key = keys.all_names().intersection(field.name for field in fields)
+        key = names.intersection(field.name for field in fields)
         identity = (part.topic, part.schema, origin, key, numeric)
         if identity not in self._layouts:
             if len(self._layouts) >= _KEPT_LAYOUTS or self._columns + len(fields) > _KEPT_COLUMNS:
@@ -280,14 +294,6 @@ class JsonCodec:
         except SchemaError as error:
             return Rejection(BadReason.UNUSABLE_SCHEMA, str(error))
         assert_never(origin.form)
-
-
-def _why(decode: Callable[[bytes], Any], body: bytes) -> Rejection:
-    try:
-        decode(body)
-    except DECODE_ERRORS as error:
-        return rejection(body, error)
-    return Rejection(BadReason.TYPE_MISMATCH, "the record's source block contradicts its own table")
 
 
 def _holds_documents(origin: Origin) -> bool:

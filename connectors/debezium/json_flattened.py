@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from connectors.debezium import control
 from connectors.debezium.bodies import Bodies
 from connectors.debezium.event_group import EventGroup, NoImages
-from connectors.debezium.events import Int64s
+from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.flattened import first_present, metadata_fields, operations, topic_table
 from connectors.debezium.json_images import ImageColumns
 from connectors.debezium.json_kernel.layouts import FlatReader
@@ -101,7 +102,22 @@ class FlattenedLayout:
             connectors = [name or "" for name in self._values("connector", found.values, count)]
             if connectors.count(self._origin.connector) < count:
                 foreign |= np.array([name != self._origin.connector for name in connectors], dtype=np.bool_)
-        return Reading(group, failed, foreign if foreign.any() else None)
+        return Reading(group, failed, foreign if foreign.any() else None, self._doubtful(found, count))
+
+    def _doubtful(self, found: Found, count: int) -> Bools | None:
+        """The rows that a control record would look like: fields that are no columns are passed over."""
+        doubtful = np.ones(count, dtype=np.bool_)
+        for column in self.fields:
+            if column.name not in control.FIELDS:
+                doubtful &= np.asarray(found.images["after"].column(column).values.is_null())
+                if not doubtful.any():
+                    return None
+        for values in found.values.values():
+            if values.count(None) < count:
+                doubtful &= np.array([value is None for value in values], dtype=np.bool_)
+                if not doubtful.any():
+                    return None
+        return doubtful
 
     def _found(self, bodies: Bodies) -> tuple[Found, list[int]]:
         """What the records hold, but for those that do not decode, and their places."""

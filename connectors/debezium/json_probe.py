@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
+from connectors.debezium.control import control_kind
 from connectors.debezium.events import SkipReason
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.origin import Origin, RecordForm, envelope_origin, flattened_origin, form_of
@@ -36,6 +38,20 @@ def origin_of(
         return envelope_origin(msgspec.json.decode(members["op"]), block, options)
     except DECODE_ERRORS as error:
         return rejection(body, error)
+
+
+def is_control(body: bytes, topic: str, key_names: Sequence[str], options: DecodeOptions) -> bool:
+    """Whether a value that has been read as a row is no row (:mod:`connectors.debezium.control`)."""
+    return control_kind(frozenset(_OBJECT.decode(body)), topic, key_names, options) is not None
+
+
+def failure(decode: Callable[[bytes], Any], body: bytes) -> Rejection:
+    """Why ``decode`` refuses ``body``."""
+    try:
+        decode(body)
+    except DECODE_ERRORS as error:
+        return rejection(body, error)
+    return Rejection(BadReason.TYPE_MISMATCH, "the record's source block contradicts its own table")
 
 
 def rejection(body: bytes, error: Exception) -> Rejection:

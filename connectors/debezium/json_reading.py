@@ -27,11 +27,13 @@ class Reading:
         group: the records that decode.
         failed: the places of the others among the records, ascending.
         foreign: which of the group are of another table; ``None`` when none is.
+        doubtful: which of the group have nothing that control records have not; ``None`` when none is.
     """
 
     group: EventGroup
     failed: list[int]
     foreign: Bools | None = None
+    doubtful: Bools | None = None
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,10 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        message, remedy = "There is no such settings file", "write one with 'cdc-bridge config example > bridge.yaml'"
+        message, remedy = (
+            "There is no such settings file",
+            "check the path, or write one with 'cdc-bridge config example > bridge.yaml'",
+        )
     except UnicodeDecodeError:
         message, remedy = "The settings file is not UTF-8 text", "save it as UTF-8"
     except OSError as error:

@@ -39,6 +39,7 @@ _ROW = re.compile(
 )
 _TABLE = r"/[^_/]+\.schema/[^_/]+"
 _CHECKED = r"/_scratchPad/check(/.*)?"
+_ASIDE = "/_cdc_bridge_set_aside"
 _PLACES = {
     "everything": r"(/.*)?",
     "`_scratchPad`": r"/_scratchPad(/.*)?",
@@ -48,6 +49,8 @@ _PLACES = {
     ),
     "from `_scratchPad` to the tables' folders": rf"{_TABLE}/\d{{20}}\.parquet",
     "the tables' folders": _TABLE,
+    "`_cdc_bridge_set_aside`": rf"{_ASIDE}(/.*)?",
+    "from the tables' folders to `_cdc_bridge_set_aside`": rf"{_ASIDE}/.*",
     "within `_scratchPad/check`": _CHECKED,
     "`_scratchPad/check`": _CHECKED,
     "`ledger`": r"/ledger/.*",
@@ -57,6 +60,7 @@ _PLACES = {
 _SOURCES = {
     "from `_scratchPad` to the tables' folders": r"/_scratchPad/\d+/[^/]+",
     "within `_scratchPad/check`": _CHECKED,
+    "from the tables' folders to `_cdc_bridge_set_aside`": rf"{_TABLE}/\d{{20}}\.parquet",
 }
 """From where a move of these may come."""
 
@@ -131,11 +135,11 @@ class RightsWorld:
         return {row for row in ROWS if row.storage != FABRIC and self.permission(row) in access.used}
 
     def does(self, name: str, *others: str, **changes: Any) -> tuple[int, str]:
-        """A command's exit code and all that it says, in long lines."""
+        """A command's exit code and all that it says, in long lines; ``name`` may be two words."""
         config = self.folder / "bridge.yaml"
         config.write_text(self._settings(changes))
         done = subprocess.run(
-            command(name, str(config), *others),
+            command(*name.split(), str(config), *others),
             env={**os.environ, **self.identity.environment, "COLUMNS": "4000"},
             capture_output=True,
             text=True,
@@ -169,6 +173,19 @@ class RightsWorld:
         """A file that was staged and never committed."""
         path = f"{in_tree(self.zone)}/{staged_path(1, 'public.schema/orders', 9, 'x', 'parquet')}"
         self.server.tree.put(path, b"", if_absent=True)
+
+    def paths(self, place: StorageLocation, folder: str) -> list[str]:
+        """What is in a folder, from the root of zone or state; whatever rights are granted."""
+        root = f"{in_tree(place)}/"
+        return [path.removeprefix(root) for path, _ in self.server.tree.children(f"{root}{folder}")]
+
+    def remove(self, place: StorageLocation, path: str) -> None:
+        """Somebody has deleted it."""
+        self.server.tree.delete(f"{in_tree(place)}/{path}", recursive=True)
+
+    def replace(self, path: str, body: bytes) -> None:
+        """Somebody has put a file in the place of one of the zone's."""
+        self.server.tree.put(f"{in_tree(self.zone)}/{path}", body, if_absent=False)
 
     def _settings(self, changes: Mapping[str, Any]) -> str:
         return settings_text(**{**self.shared, **self._places(), **changes})

@@ -12,8 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connectors.landing_zone.errors import StorageDeniedError
+from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY
 from connectors.landing_zone.ledger.log import Ledger
-from connectors.landing_zone.ledger.owner import withdraw_first_claim
+from connectors.landing_zone.ledger.owner import OWNER_FILE, withdraw_first_claim
 from tests.emulators.access import Access
 from tests.emulators.dfs_server import TOKEN, DfsServer
 from tests.emulators.fabric_server import FabricServer
@@ -67,6 +68,11 @@ class Carried:
     used: set[Row]
 
 
+def newest(world: RightsWorld) -> str:
+    """The last file of the table, within the zone."""
+    return max(path for path in world.paths(world.zone, "public.schema/orders") if path.endswith(".parquet"))
+
+
 def taken_back(world: RightsWorld, rows: Collection[Row]) -> Access:
     """A claim that has begun a ledger where it has no business, made and removed as a start does it."""
     with world.granted(rows) as access:
@@ -111,13 +117,50 @@ def carried(new_world: Worlds, topic: tuple[Cluster, Table]) -> Carried:
     )
 
 
+@pytest.fixture(scope="module")
+def mended(new_world: Worlds, topic: tuple[Cluster, Table]) -> Carried:
+    """A lost file and one with another's in its place are made again, then the ledger; the zone is adopted."""
+    world = new_world()
+    cluster, table = topic
+    outcomes: list[tuple[str, int, str]] = []
+
+    def did(*arguments: str, **changes: Any) -> None:
+        outcomes.append((" ".join(arguments), *world.does(*arguments, **changes)))
+
+    with world.granted(ROWS) as access:
+        did("run", "--once")
+        world.remove(world.zone, newest(world))
+        did("resolve", TABLE)
+        did("run", "--once")
+        cluster.send(table.create({"id": 4, "name": "d"}, lsn=5))
+        did("run", "--once")
+        world.replace(newest(world), b"somebody else's")
+        did("resolve", TABLE, "--decide", "set-foreign-aside")
+        did("run", "--once")
+        world.remove(world.state, "ledger")
+        did("ledger rebuild")
+        did("run", "--once")
+        world.remove(world.state, "ledger")
+        for path in (OWNER_FILE, SNAPSHOT_COPY):
+            world.remove(world.zone, path)
+        did("adopt", kafka__starting="earliest")
+        did("run", "--once")
+        did("status")
+    return Carried(
+        world,
+        [(name, said) for name, code, said in outcomes if code != 0],
+        [f"{request.operation} {request.path}" for request in access.refused],
+        world.used(access),
+    )
+
+
 def test_the_job_and_its_commands_run_with_exactly_these_rights(carried: Carried) -> None:
     assert carried.failed == []
     assert carried.refused == []
 
 
-def test_each_of_these_rights_is_used(carried: Carried) -> None:
-    assert [str(row) for row in ROWS if row not in carried.used] == []
+def test_each_of_these_rights_is_used(carried: Carried, mended: Carried) -> None:
+    assert [str(row) for row in ROWS if row not in carried.used | mended.used] == []
 
 
 def refused_without(row: Row, new_world: Worlds, done: RightsWorld, spark: SparkSession) -> tuple[int, str]:
@@ -128,6 +171,13 @@ def refused_without(row: Row, new_world: Worlds, done: RightsWorld, spark: Spark
             world = new_world()
             with world.granted(rows):
                 return world.does("check")
+        case (_, _, place) if "aside" in place:
+            world = new_world()
+            with world.granted(ROWS):
+                assert world.drains(spark)[0] == 0
+            world.replace(newest(world), b"somebody else's")
+            with world.granted(rows):
+                return world.does("resolve", TABLE, "--decide", "set-foreign-aside")
         case "state", "delete", "`ledger`":
             with pytest.raises(StorageDeniedError) as raised:
                 taken_back(new_world(), rows)
@@ -157,3 +207,8 @@ def test_without_one_of_them_the_error_names_it(
     code, said = refused_without(row, new_world, carried.world, spark)
     assert row.is_of(said), said[-3_000:]
     assert code == (0 if row.storage == FABRIC else 1)
+
+
+def test_what_a_person_mends_takes_no_other_rights(mended: Carried) -> None:
+    assert mended.failed == []
+    assert mended.refused == []

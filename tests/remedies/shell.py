@@ -51,7 +51,7 @@ class Printed:
     @property
     def act(self) -> str:
         """What is to be done before the command is given again."""
-        return self.remedy.partition(". To try again: ")[0]
+        return self.remedy.partition(" (to try again: ")[0]
 
     @property
     def error(self) -> str:

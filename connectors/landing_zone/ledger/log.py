@@ -358,7 +358,8 @@ def _made_elsewhere(state: Storage, head: LedgerState, zone: Storage, copy: Ledg
         file=SNAPSHOT_COPY,
         epoch=copy.epoch,
         remedy="it was made again in, or copied to, another state storage while this driver ran: set state.url to that "
-        "one wherever this zone is configured, and start no driver with this one again",
+        "one wherever this zone is configured, so that `cdc-bridge status CONFIG` shows its commits, and start no "
+        "driver with this one again",
     )
 
 

@@ -143,3 +143,22 @@ def test_control_records_among_the_rows_of_a_topic_are_no_rows(kernel: Kernel | 
     assert decoded.skipped == Counter({SkipReason.HEARTBEAT: 1, SkipReason.TRANSACTION: 1, SkipReason.SCHEMA_CHANGE: 1})
     landed = [row["id"] for chunk in decoded.chunks for row in chunk.rows.to_pylist()]
     assert sorted(landed) == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "msgspec"])
+def test_rows_of_a_table_that_has_the_columns_of_schema_changes_land_whatever_they_hold(kernel: Kernel | None) -> None:
+    """It tells a schema change alone if it has nothing else, which is how Debezium writes one."""
+    columns = [Field(name, ConnectType.STRING, optional=True) for name in ("id", "databaseName", "ddl", "note")]
+    rules = TableRules(tables=(("*", TableDecoding(declared=tuple(columns), keys=("id",))),))
+    rows = [
+        Message(b'{"databaseName":"a"}', b'{"id":"1","databaseName":"a","note":"n"}'),
+        Message(b'{"databaseName":"a"}', b'{"id":"2","databaseName":"a","ddl":"DROP","note":"n"}'),
+        Message(b'{"databaseName":"a"}', b'{"id":"3","databaseName":"a","ddl":"DROP","note":null}'),
+    ]
+    change = Message(b'{"databaseName":"inventory"}', json.dumps(SCHEMA_CHANGE | {"position": {"pos": 4}}).encode())
+    options = DecodeOptions(envelope=EnvelopeForm.FLATTENED, rules=rules)
+    for batch in ([*rows, change], [rows[1], change, rows[2]], *([row] for row in rows)):
+        decoded = Decoder(options, None, kernel).decode(records(*batch, topic="shop.public.audit"))
+        assert decoded.bad == []
+        assert decoded.skipped == Counter({SkipReason.SCHEMA_CHANGE: batch.count(change)})
+        assert sum(len(chunk) for chunk in decoded.chunks) == len(batch) - batch.count(change)

@@ -23,6 +23,7 @@ from tests.unit.debezium.builders import (
     COLUMNS,
     ID,
     NAME,
+    Event,
     Message,
     SchemaRegistry,
     avro_row,
@@ -230,18 +231,38 @@ def test_a_key_whose_schema_cannot_be_understood_sets_aside_the_deletes_that_it_
     assert [chunk.offsets.tolist() for chunk in result.chunks] == [[0, 2]]
 
 
+BYTES_ID = (Field("id", ConnectType.BYTES, optional=False), NAME)
+KEYED = event("u", before={"id": "AQ==", "name": "a"}, after={"id": "AQ==", "name": "a"}, key={"id": "AQ=="})
+BROKEN = event("u", before={"id": "no base64", "name": "a"}, after={"id": "Ag==", "name": "b"}, key=None)
+BROKEN_TWICE = event("u", before={"id": "no base64", "name": "a"}, after={"id": "neither", "name": "b"}, key=None)
+UNKNOWN_KEY, NO_JSON = b"\x00\x00\x00\x00\x63x", b"nonsense"
+
+
 @pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "msgspec"])
-def test_of_a_record_that_is_bad_in_its_key_and_in_its_old_row_the_key_is_told(kernel: Kernel | None) -> None:
-    """Which columns of old rows are read depends on the keys of the other records."""
-    columns = (Field("id", ConnectType.BYTES, optional=False), NAME)
-    rest = {"after": {"id": "AQ==", "name": "a"}, "key": {"id": "AQ=="}}
-    good = event("u", before={"id": "AQ==", "name": "a"}, **rest).json_with_schema(columns)
-    broken = event("u", before={"id": "no base64", "name": "a"}, **rest).json_with_schema(columns)
-    unknown = Message(b"\x00\x00\x00\x00\x63x", broken.value)
-    for sent in ([good, unknown], [unknown]):
-        decoded = Decoder(DecodeOptions(), SchemaRegistry(), kernel).decode(records(*sent))
-        assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(len(sent) - 1, "unknown schema id")]
-    # Where the settings name the key's columns, nobody reads it.
-    declared = DecodeOptions(rules=TableRules(tables=(("*", TableDecoding(keys=("id",))),)))
-    decoded = Decoder(declared, SchemaRegistry(), kernel).decode(records(good, unknown))
-    assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(1, "type mismatch")]
+@pytest.mark.parametrize(
+    ("sent", "key", "decoding", "fate"),
+    [
+        (BROKEN, UNKNOWN_KEY, TableDecoding(), "unknown schema id"),
+        (BROKEN, NO_JSON, TableDecoding(), "unreadable key"),
+        (BROKEN, NO_JSON, TableDecoding(append=True), "a row"),
+        (BROKEN, NO_JSON, TableDecoding(keys=("name",)), "a row"),
+        (BROKEN, NO_JSON, TableDecoding(keys=("id",)), "type mismatch"),
+        (BROKEN, None, TableDecoding(), "a row"),
+        (BROKEN, b'{"name":"b"}', TableDecoding(), "a row"),
+        (BROKEN, b'{"id":"Ag=="}', TableDecoding(), "type mismatch"),
+        (BROKEN_TWICE, NO_JSON, TableDecoding(), "type mismatch"),
+        (BROKEN_TWICE, NO_JSON, TableDecoding(append=True), "type mismatch"),
+    ],
+)
+def test_which_columns_of_an_old_row_are_read_is_its_own_key_s_affair(
+    sent: Event, key: bytes | None, decoding: TableDecoding, fate: str, kernel: Kernel | None
+) -> None:
+    """Read together, columns are those that any key names; one that fails by that is read again by itself."""
+    keyed, broken = KEYED.json_with_schema(BYTES_ID), sent.json_with_schema(BYTES_ID)
+    one = Message(key, broken.value)
+    options = DecodeOptions(rules=TableRules(tables=(("*", decoding),)))
+    for batch in ([one], [keyed, one], [one, keyed, one]):
+        decoded = Decoder(options, SchemaRegistry(), kernel).decode(records(*batch))
+        told = {bad.offset: str(bad.reason) for bad in decoded.bad}
+        told |= dict.fromkeys((offset for chunk in decoded.chunks for offset in chunk.offsets.tolist()), "a row")
+        assert told == {place: fate if message is one else "a row" for place, message in enumerate(batch)}

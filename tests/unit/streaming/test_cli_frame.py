@@ -181,8 +181,8 @@ def test_a_known_error_says_what_where_and_what_to_do_and_ends_with_1(
         "topic: a.b",
         "partition: 3",
         "",
-        "What to do: create it again [or] name another. To try again: `cdc-bridge",
-        "fail`",
+        "What to do: create it again [or] name another (to try again: `cdc-bridge",
+        "fail`)",
         "docs/runbook.md#topicgoneerror",
     ]
     assert "Traceback" not in said.err
@@ -190,7 +190,7 @@ def test_a_known_error_says_what_where_and_what_to_do_and_ends_with_1(
 
 @pytest.mark.parametrize(
     ("kind", "transient", "again"),
-    [(TopicGoneError, False, ". To try again: `cdc-bridge fail --json`"), (BrokerSilentError, True, "")],
+    [(TopicGoneError, False, " (to try again: `cdc-bridge fail --json`)"), (BrokerSilentError, True, "")],
 )
 def test_a_known_error_is_an_object_for_programs(
     kind: type[BridgeError],

@@ -26,7 +26,7 @@ def test_every_terminal_error_that_ends_a_command_tells_one(kind: type[Terminal]
     error = kind.__new__(kind)
     BridgeError.__init__(error, "It is wrong", remedy="grant it", topic="shop.public.orders")
     told = with_command(error, ["run", "bridge.yaml", "--once"])
-    assert told.remedy == "grant it. To try again: `cdc-bridge run bridge.yaml --once`"
+    assert told.remedy == "grant it (to try again: `cdc-bridge run bridge.yaml --once`)"
     assert error_values(told)["remedy"] == told.remedy
 
 
@@ -54,13 +54,20 @@ def test_the_command_is_word_for_word_what_was_typed(words: list[str]) -> None:
 
 def test_a_command_that_ends_with_an_error_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a location that is none, whose remedy names no command; and of settings that are not there, whose does."""
-    words = ["verify", "ftp://host/my zone", "--json"]
-    assert main(words) == 1
-    told = json.loads(capsys.readouterr().out)["error"]
-    assert told["kind"] == "InvalidLocationError"
-    [line] = commands(told["remedy"])
-    assert shlex.split(line) == ["cdc-bridge", *words]
+    zone = "abfss://me:TOPSECRET@onelake.dfs.fabric.microsoft.com/item/Files/LandingZone?sig=TOPSECRET"
+    for words, told_words in (
+        (["verify", zone, "--json"], ["verify", "URL", "--json"]),
+        (["replay", zone, f"--state={zone}", "--json"], ["replay", "URL", "--state=URL", "--json"]),
+        (["replay", zone, "--state", zone, "--json"], ["replay", "URL", "--state", "URL", "--json"]),
+    ):
+        assert main(words) == 1
+        said = capsys.readouterr()
+        assert "TOPSECRET" not in said.out + said.err
+        told = json.loads(said.out)["error"]
+        assert told["kind"] == "InvalidLocationError"
+        [line] = commands(told["remedy"])
+        assert shlex.split(line) == ["cdc-bridge", *told_words]
     assert main(["status", str(tmp_path / "bridge.yaml"), "--json"]) == 1
     told = json.loads(capsys.readouterr().out)["error"]
     assert told["kind"] == "SettingsError"
-    assert told["remedy"] == "write one with 'cdc-bridge config example > bridge.yaml'"
+    assert told["remedy"] == "check the path, or write one with 'cdc-bridge config example > bridge.yaml'"
