@@ -118,10 +118,12 @@ def carried(new_world: Worlds, topic: tuple[Cluster, Table]) -> Carried:
 
 
 @pytest.fixture(scope="module")
-def mended(new_world: Worlds, topic: tuple[Cluster, Table]) -> Carried:
+def mended(new_world: Worlds, bootstrap_servers: str) -> Carried:
     """A lost file and one with another's in its place are made again, then the ledger; the zone is adopted."""
-    world = new_world()
-    cluster, table = topic
+    world, cluster = new_world(), Cluster(bootstrap_servers)
+    table = Table(cluster.topic())
+    cluster.send(table.create({"id": 1, "name": "a"}, lsn=1))
+    world.shared = {**world.shared, "kafka__topics": [table.topic]}
     outcomes: list[tuple[str, int, str]] = []
 
     def did(*arguments: str, **changes: Any) -> None:
