@@ -142,8 +142,8 @@ def test_a_driver_whose_ledger_was_made_again_elsewhere_is_fenced_where_it_would
         "The ledger of this landing zone goes on elsewhere: the zone holds the copy of version 1000003, by run-2, and "
         "this state storage ends at version 2 [state=memory:///zone, zone=memory:///zone, "
         "file=_cdc_bridge_snapshot.json, epoch=3]. Remedy: it was made again in, or copied to, another state storage "
-        "while this driver ran: set state.url to that one wherever this zone is configured, and start no driver with "
-        "this one again"
+        "while this driver ran: set state.url to that one wherever this zone is configured, so that "
+        "`cdc-bridge status CONFIG` shows its commits, and start no driver with this one again"
     )
     assert zone.files[SNAPSHOT_COPY] == copy
 

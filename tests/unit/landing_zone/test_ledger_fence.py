@@ -39,8 +39,8 @@ def test_a_driver_whose_version_another_one_has_taken_is_fenced() -> None:
     assert str(caught.value) == (
         "Another driver owns this landing zone: run-2 on host-of-run-2, by version 2 of the ledger, "
         "written 2026-01-01T12:00:00+00:00 [state=memory:///zone, epoch=2]. "
-        "Remedy: leave the zone to that driver; if it is not running any more, start this one again: it will claim "
-        "the zone and go on where the ledger ends"
+        "Remedy: leave the zone to that driver, whose commits `cdc-bridge status CONFIG` shows; if it is not running "
+        "any more, start this one again: it will claim the zone and go on where the ledger ends"
     )
 
 

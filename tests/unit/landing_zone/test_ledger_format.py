@@ -40,7 +40,8 @@ def test_a_version_of_a_newer_format_is_refused_before_anything_else_of_it_is_re
     assert str(caught.value) == (
         f"Version 3 of the ledger is written in format {FORMAT + 1}, and this release knows none above {FORMAT} "
         "[file=ledger/00000000000000000003.json, state=memory:///zone]. "
-        "Remedy: go on with the release that wrote it, or a newer one; nothing was changed"
+        "Remedy: go on with the release that wrote it, or a newer one (`cdc-bridge version` is this one's); nothing "
+        "was changed"
     )
     with pytest.raises(LedgerFormatError):
         read_version(state, 3)

@@ -47,7 +47,8 @@ def test_a_folder_that_is_no_zone_is_told_what_was_looked_for(tmp_path: Path) ->
     assert refusal(tmp_path) == (
         "this is no landing zone: it has neither _cdc_bridge_owner.json nor _partnerEvents.json, nor a table's folder "
         "with _metadata.json or numbered files",
-        "name the folder that holds the tables' folders, as landing_zone.url in the settings does",
+        "name the folder that holds the tables' folders, as landing_zone.url in the settings does: "
+        "`cdc-bridge verify ZONE`",
     )
 
 
@@ -56,7 +57,7 @@ def test_a_table_s_folder_leads_to_the_zone_above_it(tmp_path: Path, table: str)
     write(tmp_path / table, "_metadata.json", NUMBERED)
     assert refusal(tmp_path / table) == (
         "this is no landing zone: this is a table's folder",
-        f"name the landing zone itself: {tmp_path.as_uri()}/zone",
+        f"name the landing zone itself: `cdc-bridge verify {tmp_path.as_uri()}/zone`",
     )
 
 
@@ -64,7 +65,7 @@ def test_a_schema_s_folder_leads_to_the_zone_above_it(tmp_path: Path) -> None:
     write(tmp_path / "zone/dbo.schema/orders", NUMBERED)
     assert refusal(tmp_path / "zone/dbo.schema") == (
         "this is no landing zone: this is a schema's folder",
-        f"name the landing zone itself: {tmp_path.as_uri()}/zone",
+        f"name the landing zone itself: `cdc-bridge verify {tmp_path.as_uri()}/zone`",
     )
 
 
@@ -74,7 +75,7 @@ def test_a_folder_around_a_zone_leads_to_it(tmp_path: Path, zone: str) -> None:
     write(tmp_path / "shop", "aside/a.txt")
     assert refusal(tmp_path / "shop") == (
         "this is no landing zone: this folder only contains one",
-        f"name the landing zone itself: {tmp_path.as_uri()}/shop/{zone}",
+        f"name the landing zone itself: `cdc-bridge verify {tmp_path.as_uri()}/shop/{zone}`",
     )
 
 

@@ -38,6 +38,7 @@ from tests.unit.streaming.rebuild_world import USERS
 from tests.unit.streaming.settings_builder import settings, settings_text
 
 STEPS = Steps(lambda step: None, lambda table, rows, total: None, lambda table, what: None)
+LISTED = "; all are in `cdc-bridge status CONFIG`"
 AWAY = "postgresql://u@127.0.0.1:1/shop"
 NO_CONNECT = {"url": "http://127.0.0.1:1", "connector": "shop"}
 
@@ -117,16 +118,16 @@ class TestPreparing:
     def test_a_table_that_the_ledger_does_not_know(self, world: Moving) -> None:
         with pytest.raises(UnknownTableError, match=r"the ledger knows no table public\.order") as caught:
             self.chosen(world, "public.order")
-        assert caught.value.remedy == "name one of public.orders"
+        assert caught.value.remedy == f"name one of public.orders{LISTED}"
         assert "write it as there" in told_to_do("UnknownTableError")
-        [named] = self.chosen(world, caught.value.remedy.removeprefix("name one of "))
+        [named] = self.chosen(world, caught.value.remedy.removeprefix("name one of ").removesuffix(LISTED))
         assert (named, world.compare(table=named).verdict) == ("public.orders", Verdict.EQUAL)
 
     def test_a_table_that_nothing_has_landed_of_is_known_once_its_first_event_was_read(self, world: Moving) -> None:
         """As the runbook says of it."""
         with pytest.raises(UnknownTableError) as caught:
             self.chosen(world, "public.users")
-        assert caught.value.remedy == "name one of public.orders"
+        assert caught.value.remedy == f"name one of public.orders{LISTED}"
         assert "a table is known once its first event was read" in told_to_do("UnknownTableError")
         world.land(USERS.create(row(1), lsn=2))
         [named] = self.chosen(world, "public.users")

@@ -243,23 +243,31 @@ def test_the_last_records_of_each_partition_or_one_of_them(asked: Asked, wanted:
     assert spans(asked, description((10, 100), (7, 7), (48, 50))) == wanted
 
 
+LAST = f"`cdc-bridge explain CONFIG --topic {TOPIC} --last 5`"
+
+
 @pytest.mark.parametrize(
     ("asked", "partitions", "message", "remedy"),
     [
-        (Asked(TOPIC, 3, None, 5), [(0, 9)], "the topic has no partition 3", "name one from 0 to 0"),
+        (Asked(TOPIC, 3, None, 5), [(0, 9)], "the topic has no partition 3", f"name one from 0 to 0, or none: {LAST}"),
         (
             Asked(TOPIC, None, 4, 5),
             [(0, 9), (0, 9)],
             "the topic has 2 partitions, each with offsets of its own",
-            "name the partition with --partition",
+            f"name the partition with --partition; each one's last offsets: {LAST}",
         ),
         (
             Asked(TOPIC, None, 9, 5),
             [(2, 9)],
             "the partition holds the offsets 2 to 8",
-            "ask for an offset among them, or use --last",
+            f"ask for an offset among them, or for the last ones: {LAST}",
         ),
-        (Asked(TOPIC, 0, 0, 5), [(4, 4)], "the partition is empty", "ask for an offset among them, or use --last"),
+        (
+            Asked(TOPIC, 0, 0, 5),
+            [(4, 4)],
+            "the partition is empty",
+            f"ask for an offset among them, or for the last ones: {LAST}",
+        ),
     ],
 )
 def test_what_is_not_there_cannot_be_explained(

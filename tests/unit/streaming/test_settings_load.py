@@ -283,7 +283,7 @@ class TestFile:
             load_settings(tmp_path / "none.yaml")
         assert str(caught.value) == (
             f"There is no such settings file [file={tmp_path}/none.yaml]. "
-            "Remedy: write one with 'cdc-bridge config example > bridge.yaml'"
+            "Remedy: check the path, or write one with 'cdc-bridge config example > bridge.yaml'"
         )
 
     def test_a_folder_is_not_a_settings_file(self, tmp_path: Path) -> None:

@@ -222,7 +222,8 @@ class TestLedger:
 
     def test_a_version_that_is_not_there(self, config: str, as_json: Json) -> None:
         code, said = as_json("ledger", "show", config, "--version", 99)
-        assert (code, said["error"]["remedy"]) == (1, "ask for a version from 1 to 3")
+        again = f"(to try again: `cdc-bridge ledger show {config} --version 99 --json`)"
+        assert (code, said["error"]["remedy"]) == (1, f"ask for a version from 1 to 3 {again}")
 
 
 def test_explaining_takes_one_of_offset_and_last(config: str, capsys: pytest.CaptureFixture[str]) -> None:
