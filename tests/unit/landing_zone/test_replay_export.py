@@ -53,7 +53,7 @@ def test_delta_export_without_its_package_names_it(tmp_path: Path, monkeypatch: 
         export(replayed(ORDERS), ExportFormat.DELTA, tmp_path)
     assert str(raised.value) == (
         "writing Delta tables needs the package deltalake [table=public.orders]. Remedy: "
-        "pip install deltalake, or export to csv or parquet: `cdc-bridge replay ZONE --to parquet FOLDER` takes every type"
+        f"pip install deltalake, or export to csv or parquet: {TAKES_ALL}"
     )
 
 

@@ -146,8 +146,8 @@ def test_as_of_a_file_that_is_not_there_is_an_error(tmp_path: Path, number: int)
     with pytest.raises(InvalidZoneError) as raised:
         employees(tmp_path).rows(1, ("E1", "a", 4)).replay(as_of=number)
     assert str(raised.value) == (
-        f"the table has no file {number}; its last one is 1 [table=dbo.Employees]. Remedy: ask for a number from 0 to 1: "
-        "`cdc-bridge replay ZONE --table dbo.Employees --as-of 1`"
+        f"the table has no file {number}; its last one is 1 [table=dbo.Employees]. Remedy: ask for a number from 0 to "
+        "1: `cdc-bridge replay ZONE --table dbo.Employees --as-of 1`"
     )
 
 
