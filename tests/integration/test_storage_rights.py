@@ -131,8 +131,10 @@ def mended(new_world: Worlds, bootstrap_servers: str) -> Carried:
 
     with world.granted(ROWS) as access:
         did("run", "--once")
-        world.remove(world.zone, newest(world))
+        lost = newest(world)
+        world.remove(world.zone, lost)
         did("resolve", TABLE)
+        assert newest(world) == lost
         did("run", "--once")
         cluster.send(table.create({"id": 4, "name": "d"}, lsn=5))
         did("run", "--once")
