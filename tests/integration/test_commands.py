@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ import pytest
 from connectors.landing_zone.ledger.state import LedgerState
 from connectors.landing_zone.storage.protocol import Storage
 from streaming import cli
-from streaming.demo.folder import DemoFolderError
 from streaming.demo.workload import Record
 from streaming.zones.reading import head_state
 from tests.integration.conftest import Json
@@ -300,37 +298,3 @@ def test_a_drained_job_ends_with_its_summary(
     assert (code, summary["offsets"], summary["rows"], summary["stopped"]) == (0, 2, {"4": 2}, False)
     assert cli.main(["run", str(config), "--once"]) == 0
     assert "nothing new to land" in capsys.readouterr().err
-
-
-def test_the_demo_ends_with_a_landing_zone_that_equals_the_truth(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """The first folder that it is given holds somebody's file: that one stays, and another folder is asked for."""
-    taken, folder = tmp_path / "taken", tmp_path / "demo"
-    taken.mkdir()
-    (taken / "thesis.odt").touch()
-    demo = ["demo", "--rows", "60", "--changes", "400", "--json", "--keep"]
-    assert cli.main([*demo, str(taken)]) == 1
-    refused = json.loads(capfd.readouterr().out)["error"]
-    assert refused["kind"] == DemoFolderError.__name__
-    assert refused["remedy"].startswith("name a new or an empty folder, `cdc-bridge demo --keep FOLDER`")
-    assert [path.name for path in taken.iterdir()] == ["thesis.odt"]
-    assert cli.main([*demo, str(folder)]) == 0
-    said = capfd.readouterr()
-    outcome = json.loads(said.out)
-    assert outcome["equal"] is True
-    assert [(table["table"], table["missing"], table["extra"]) for table in outcome["tables"]] == [
-        ("public.customers", 0, 0),
-        ("public.order_lines", 0, 0),
-        ("public.orders", 0, 0),
-        ("public.page_views", 0, 0),
-        ("public.products", 0, 0),
-    ]
-    assert outcome["run"]["batches"] > 1
-    assert cli.main(["ledger", "log", str(folder / "bridge.yaml"), "--limit", "100", "--json"]) == 0
-    counted = [entry["counters"].get("skipped.tombstone", 0) for entry in json.loads(capfd.readouterr().out)]
-    assert sum(counted) == outcome["records"] - sum(outcome["run"]["rows"].values())
-    assert all(table["replayed"] == table["expected"] > 0 for table in outcome["tables"])
-    # Neither broker nor clients that were left open have anything to say after the broker's end.
-    assert "%3|" not in said.err
-    assert cli.main(["verify", str(folder / "LandingZone")]) == 0

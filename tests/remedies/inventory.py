@@ -22,6 +22,10 @@ _SERVICE = "tests/remedies/test_service_errors.py"
 _MACHINE = "tests/remedies/test_machine_errors.py"
 _ADOPT = "tests/remedies/test_adopt.py"
 _DATABASE = "tests/remedies/test_database_errors.py"
+_DEMO = (
+    "tests/remedies/test_demo_errors.py",
+    "test_what_stops_a_demo_and_that_the_next_one_lands_what_is_true",
+)
 
 TESTS: dict[str, tuple[str, str]] = {
     "connectors.debezium.errors.ColumnDeclarationError": (_START, "test_column_declaration"),
@@ -30,7 +34,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.fabric.errors.FabricDeniedError": (_SERVICE, "TestFabric::test_refusal"),
     "connectors.fabric.errors.FabricNotFoundError": (_SERVICE, "TestFabric::test_refusal"),
     "connectors.java.JavaError": (_MACHINE, "test_java"),
-    "connectors.kafka.errors.BrokerStartError": (_KAFKA, "test_broker_start"),
+    "connectors.kafka.errors.BrokerStartError": _DEMO,
     "connectors.kafka.errors.ClientOptionsError": (_MACHINE, "test_client_options"),
     "connectors.kafka.errors.DeadLetterRefusedError": (_KAFKA, "test_dead_letter_refused"),
     "connectors.kafka.errors.JarDigestError": (_MACHINE, "TestJars::test_other_bytes"),
@@ -82,11 +86,8 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.source_database.kafka_connect.ConnectorNotFoundError": (_SERVICE, "TestConnect::test_name"),
     "streaming.dead_letters.coordinates.InvalidCoordinatesError": (_START, "test_letter"),
     "streaming.dead_letters.showing.NoSuchLetterError": (_START, "test_letter"),
-    "streaming.demo.folder.DemoFolderError": (
-        "tests/integration/test_commands.py",
-        "test_the_demo_ends_with_a_landing_zone_that_equals_the_truth",
-    ),
-    "streaming.demo.produce.ProduceError": (_KAFKA, "test_produce"),
+    "streaming.demo.folder.DemoFolderError": _DEMO,
+    "streaming.demo.produce.ProduceError": _DEMO,
     "streaming.driver.beginning.StartingOffsetError": (_START, "TestStartingOffset::test_that_is_not_there"),
     "streaming.driver.checkpoint.CheckpointError": (_START, "test_checkpoint"),
     "streaming.driver.spark_errors.SparkStartError": ("tests/remedies/test_spark_errors.py", "test_spark_start"),

@@ -226,9 +226,6 @@ def test_the_command_that_a_terminal_error_s_own_remedy_names_is_typed_in_its_te
 
 
 UNTYPED = {
-    # What only the demo starts; a whole demo takes minutes.
-    "BrokerStartError",
-    "ProduceError",
     # A bridge is run by what the command calls, with a Spark that has started already.
     "AddressInUseError",
     "AddressNotOursError",

@@ -26,7 +26,6 @@ from connectors.kafka.errors import (
 )
 from connectors.kafka.signals import SnapshotKind, SnapshotSignal, send_signal
 from connectors.kafka.topics import Admin, describe_topics
-from streaming.demo.produce import ProduceError, produce
 from tests.remedies.broken_zones import carry_out, require_health
 from tests.remedies.site import Site
 from tests.support.bridge import QUICK_BROKER
@@ -141,17 +140,6 @@ def test_signal_refused(cluster: Cluster, config: KafkaConfig, world: Site) -> N
     carry_out(world, parked.remedy, "resync")
     assert len(world.signals) == 1
     require_health(world)
-
-
-def test_produce(cluster: Cluster, config: KafkaConfig) -> None:
-    topic = cluster.topic("orders")
-    record = Table(topic).create(row(1), 10)
-    limit(config, topic, SMALL)
-    with pytest.raises(ProduceError) as raised:
-        produce(config, [record], lambda count: None)
-    assert raised.value.remedy.startswith("run the demo again")
-    limit(config, topic, "1000000")
-    assert produce(config, [record], lambda count: None) == 1
 
 
 def test_broker_start(broker_jars: list[Path], tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from connectors.errors import Terminal
 from connectors.landing_zone.errors import StorageDeniedError
+from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.replay import ExportError
 from connectors.landing_zone.storage.location import InvalidLocationError
 from connectors.landing_zone.storage.paths import InvalidPathError, checked
@@ -26,6 +27,7 @@ from streaming.lifecycle.asking import UnknownTableError
 from streaming.settings import SettingsError
 from tests.emulators.dfs_server import TOKEN, Answered, DfsServer
 from tests.emulators.identity_server import IdentityServer
+from tests.integration.onelake_job import in_tree
 from tests.remedies.adopted_zones import body, foreign
 from tests.remedies.broken_zones import LAST, require_health
 from tests.remedies.site import Site
@@ -162,6 +164,7 @@ def test_storage_denied_by_a_disk(world: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.spark
 def test_storage_denied(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """OneLake lets an identity in, and lets it do nothing."""
     with DfsServer() as server, IdentityServer(TOKEN) as identity:
@@ -183,7 +186,14 @@ def test_storage_denied(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         server.calm()
         granted = site.shell.type("cdc-bridge check CONFIG")
         assert granted.code == 0, granted.out
-        assert site.shell.type("cdc-bridge status CONFIG").code == 0
+        site.send(ORDERS.create(row(1), 10))
+        assert site.shell.type_apart("cdc-bridge run CONFIG --once").code == 0
+        status = site.shell.type("cdc-bridge status CONFIG")
+        assert (status.code, status.told) == (0, [])
+        assert f"{NAME}  {TableStatus.STREAMING}  behind: nothing" in status.out
+        stored = server.tree.children(in_tree(place), recursive=True)
+        [landed] = [path for path, _ in stored if path.endswith(".parquet")]
+        assert landed.endswith("orders/00000000000000000001.parquet")
 
 
 @pytest.mark.kafka
