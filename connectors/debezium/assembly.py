@@ -21,7 +21,7 @@ from connectors.debezium.record_key import NO_KEY, UNREADABLE, KeyShape
 from connectors.debezium.row_columns import RowReader
 from connectors.debezium.schema import RowSchema
 from connectors.debezium.source_block import snapshot_kinds, source_millis
-from connectors.debezium.verdicts import BadReason, sample
+from connectors.debezium.verdicts import BadReason, no_key, sample
 
 _ROUTED_TABLE = "__dbz__physicalTableIdentifier"
 _MESSAGE = 100
@@ -193,12 +193,7 @@ def _names_the_table(name: str, group: EventGroup) -> bool:
 def _without_key(batch: Batch, group: EventGroup, ops: Int8s, decoding: TableDecoding, missing: str) -> Piece | None:
     """Rejects the rows, which a part of their key would mix up; a truncate needs no key."""
     for row in group.rows[ops != Op.TRUNCATE]:
-        batch.verdicts.reject(
-            row,
-            BadReason.MISSING_KEY,
-            f"key column {missing} is no column of the row; have the connector send it, or declare it, or declare "
-            "other key columns for the table",
-        )
+        batch.verdicts.settle(row, no_key(missing))
     truncates = np.flatnonzero(ops == Op.TRUNCATE)
     return _piece(batch, group.select(truncates), ops[truncates], decoding, None) if len(truncates) else None
 

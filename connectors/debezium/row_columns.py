@@ -21,7 +21,7 @@ from connectors.debezium.record_key import KeyShape
 from connectors.debezium.schema import Field
 from connectors.debezium.types import pinned_type
 from connectors.debezium.values import to_pinned
-from connectors.debezium.verdicts import BadReason, Rejection
+from connectors.debezium.verdicts import BadReason, Rejection, no_key
 
 
 @dataclass
@@ -280,7 +280,7 @@ class RowReader:
 
     def _refuse_null_keys(self, values: pa.Array, column: Field) -> None:
         for place in np.flatnonzero(np.asarray(values.is_null()) & (self._ops != Op.TRUNCATE)):
-            self._found.reject(int(place), BadReason.MISSING_KEY, f"key column {column.name} is null or missing")
+            self._found.bad.setdefault(int(place), no_key(column.name))
 
     def _document_ids(self, column: Field) -> pa.Array:
         """``_id`` of documents: the Kafka key's ``id``, whatever the operation."""

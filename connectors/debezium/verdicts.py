@@ -62,6 +62,15 @@ class Rejection:
     detail: str
 
 
+def no_key(column: str) -> Rejection:
+    """Of a row without a value in a key column. Whether it has such a column can depend on the rows beside it."""
+    return Rejection(
+        BadReason.MISSING_KEY,
+        f"key column {column} is null or no column of the row; have the connector send it, or declare it, or declare "
+        "other key columns for the table",
+    )
+
+
 @dataclass
 class Verdicts:
     """Decisions about the records of one call, by their index among the raw records.

@@ -117,8 +117,8 @@ def test_a_row_without_all_of_its_key_is_bad_and_a_truncate_needs_none() -> None
     decoded = Decoder(declared(*COLUMNS)).decode(records(*(one.json() for one in sent)))
     assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(0, "missing key"), (2, "missing key")]
     assert decoded.bad[0].detail == (
-        "key column tenant is no column of the row; have the connector send it, or declare it, or declare other key "
-        "columns for the table"
+        "key column tenant is null or no column of the row; have the connector send it, or declare it, or declare "
+        "other key columns for the table"
     )
     assert [chunk.ops.tolist() for chunk in decoded.chunks] == [[Op.TRUNCATE]]
 
