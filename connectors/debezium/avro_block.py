@@ -25,6 +25,8 @@ import pyarrow as pa
 GUARD = "__cdc_bridge_guard"
 _GUARD_BYTES = 16
 _SYNC = b"cdc-bridge-block"
+_MOST_OF_A_NULL = 64
+"""Fields of a record that may be null in an array: a null of one byte takes a place in the column of each."""
 _PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "string", "bytes"})
 
 
@@ -72,7 +74,7 @@ class AvroBlock:
         block = b"".join((self._header, _zigzag(count), _zigzag(len(body)), body, _SYNC))
         try:
             frame = pl.read_avro(io.BytesIO(block), columns=[*columns, GUARD])
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit, MemoryError):
             raise
         except BaseException as error:
             # polars panics on bytes that make no sense; its PanicException is no Exception.
@@ -89,6 +91,7 @@ class _Rewriter:
         self.enums: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._named: dict[str, tuple[Mapping[str, Any], str]] = {}
         self._count = 0
+        self._fields = 0
 
     def rewrite(self, node: object, namespace: str, path: tuple[str, ...] | None) -> object:
         """``path`` leads to the field from the root; ``None`` inside arrays and maps."""
@@ -119,7 +122,11 @@ class _Rewriter:
     def _union(self, branches: list[Any], namespace: str, path: tuple[str, ...] | None) -> object:
         if len(branches) != 2 or "null" not in branches:
             raise UnsupportedByBlocksError(f"a union of {len(branches)} types")
-        return [branch if branch == "null" else self.rewrite(branch, namespace, path) for branch in branches]
+        before = self._fields
+        rewritten = [branch if branch == "null" else self.rewrite(branch, namespace, path) for branch in branches]
+        if path is None and self._fields - before > _MOST_OF_A_NULL:
+            raise UnsupportedByBlocksError("records of very many fields in an array, of which any may be null")
+        return rewritten
 
     def _reference(self, name: str, namespace: str, path: tuple[str, ...] | None) -> object:
         if name == "null":
@@ -140,6 +147,7 @@ class _Rewriter:
             return {"type": "fixed", "name": self._name(), "size": node["size"]}
         if not node["fields"]:
             raise UnsupportedByBlocksError("a record without fields: without a column nothing says how many there are")
+        self._fields += len(node["fields"])
         fields = [
             {
                 "name": field["name"],

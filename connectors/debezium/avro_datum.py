@@ -52,6 +52,8 @@ class DatumReader:
             raise BadDatumError(reason, f"the datum of {len(datum)} bytes cannot be read: {_told(error)}") from error
         except UnicodeDecodeError as error:
             raise BadDatumError(BadReason.NOT_UTF8, f"a string is not UTF-8: {error}") from error
+        except MemoryError:
+            raise  # the machine's: the next attempt may have more
         except Exception as error:  # fastavro raises whatever its C code meets
             raise BadDatumError(BadReason.CORRUPT_AVRO, f"the datum cannot be read: {_told(error)}") from error
         if stream.tell() != len(datum):

@@ -53,6 +53,8 @@ class AvroReader:
             self._block = AvroBlock(schema)
         except UnsupportedByBlocksError:
             self._block = None
+        except MemoryError:
+            raise
         except Exception as error:  # fastavro raises whatever it meets, such as KeyError for an enum without symbols
             raise SchemaError(
                 f"The Avro schema of a record cannot be used: {error!r}",

@@ -43,6 +43,10 @@ _LOGICAL = {
 }
 # What the converter writes when Connect's schema gives no precision (AvroData, CONNECT_AVRO_DECIMAL_PRECISION_DEFAULT).
 _UNKNOWN_PRECISION = 64
+# A datum gives a symbol in one byte or two, and a field's name in none: what is written out of an item of an array, of
+# which a datum may hold one per byte, is bounded by these. No database has longer names, nor MySQL longer symbols.
+_LONGEST_NAME_OF_ITEMS = 255
+_LONGEST_SYMBOL = 1_024
 # The largest message that a Kafka record can hold has fewer bytes.
 _LARGEST_FIXED = 2**31 - 1
 GENERIC_UNION = "io.confluent.connect.avro.Union"
@@ -95,6 +99,7 @@ class _Reader:
         self._open: list[str] = []
         self._seen = 0
         self._wrapped = 0
+        self._repeated = 0
 
     def field(self, node: object, name: str, path: tuple[str, ...], namespace: str) -> Field:
         if len(path) + self._wrapped > MAX_DEPTH:
@@ -116,7 +121,7 @@ class _Reader:
         if kind == "array":
             return self._array(node, name, path, namespace)
         if kind == "map":
-            values = self.field(node.get("values"), "values", (*path, "values"), namespace)
+            values = self._items(node.get("values"), "values", path, namespace)
             keys = Field("keys", ConnectType.STRING, optional=False)
             return _built(node, name, ConnectType.MAP, path, (keys, values))
         if kind in _PRIMITIVES:
@@ -169,6 +174,9 @@ class _Reader:
         self, node: Mapping[str, Any], full_name: str, name: str, path: tuple[str, ...], namespace: str
     ) -> Field:
         if node["type"] == "enum":
+            symbols = node.get("symbols")
+            if isinstance(symbols, list) and any(len(str(symbol)) > _LONGEST_SYMBOL for symbol in symbols):
+                _refuse(f"has an enum with a symbol of more than {_LONGEST_SYMBOL} characters", path)
             return _built(node, name, ConnectType.STRING, path)
         if node["type"] == "fixed":
             size = node.get("size")
@@ -178,12 +186,17 @@ class _Reader:
         fields = node.get("fields")
         if not isinstance(fields, list):
             _refuse("has a record without fields", path)
+        if self._repeated and not fields:
+            # The count of such items may be all that a datum holds of them, and say 2**62.
+            _refuse("has a record without fields in an array or a map", path)
         self._open.append(full_name)
         children = []
         for index, child in enumerate(fields):
             child_name = child.get("name") if isinstance(child, Mapping) else None
             if not isinstance(child_name, str):
                 _refuse(f"has a field without a name, number {index + 1}", path)
+            if self._repeated and len(child_name) > _LONGEST_NAME_OF_ITEMS:
+                _refuse(f"has a name of more than {_LONGEST_NAME_OF_ITEMS} characters in an array or a map", path)
             children.append(self.field(child.get("type"), child_name, (*path, child_name), namespace))
         self._open.pop()
         if len({child.name for child in children}) < len(children):
@@ -193,11 +206,15 @@ class _Reader:
             return Field(name, ConnectType.STRUCT, False, full_name, built.parameters, built.children)
         return built
 
+    def _items(self, node: object, name: str, path: tuple[str, ...], namespace: str) -> Field:
+        """What a datum has any number of: each of them takes a byte of it at least."""
+        self._repeated += 1
+        built = self.field(node, name, (*path, name), namespace)
+        self._repeated -= 1
+        return built
+
     def _array(self, node: Mapping[str, Any], name: str, path: tuple[str, ...], namespace: str) -> Field:
-        items = self.field(node.get("items"), "items", (*path, "items"), namespace)
-        if _without_bytes(items):
-            # The count of such items is all that a datum holds of them, and may say 2**62.
-            _refuse("has an array of items that take no bytes", path)
+        items = self._items(node.get("items"), "items", path, namespace)
         if _is_map_entry(node.get("items"), items):
             key, value = items.children
             keys = Field("keys", key.type, key.optional, key.semantic, key.parameters, key.children)
@@ -229,13 +246,6 @@ def _built(
 
 def _optional(field: Field, optional: bool) -> Field:
     return Field(field.name, field.type, optional, field.semantic, field.parameters, field.children)
-
-
-def _without_bytes(field: Field) -> bool:
-    """Whether every value of the type is encoded in no bytes at all."""
-    if field.optional or field.type is not ConnectType.STRUCT or field.semantic == GENERIC_UNION:
-        return False
-    return all(map(_without_bytes, field.children))
 
 
 def _is_map_entry(node: object, items: Field) -> bool:
