@@ -219,7 +219,9 @@ def _dropped(table: TableState, dropped: Dropped, options: TableOptions, resume:
     if told is not dropped and told.generation == dropped.generation:
         told = msgspec.structs.replace(told, renamed=dropped.renamed)
     table = msgspec.structs.replace(table, dropped=told)
-    follows = options.on_drop is OnDrop.DROP and not told.back and table.sequence > 0 and _may_stop(table)
+    # Rows behind a drop of an earlier generation are the first of this one: all that has landed is the new table's.
+    of_these_rows = table.sequence > 0 and told.generation >= table.generation
+    follows = options.on_drop is OnDrop.DROP and not told.back and of_these_rows and _may_stop(table)
     if not follows or told.renamed or _stands_for_its_own_reason(table):
         return table
     return stopped(

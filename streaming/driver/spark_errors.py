@@ -21,6 +21,7 @@ from connectors.kafka.clients import CHECK_ACCESS
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
 from connectors.kafka.jars import JarSet, jars_folder
 from connectors.kafka.loopback import accepts
+from connectors.landing_zone.errors import StorageDeniedError, StorageError
 
 ENDING_SECONDS = 10.0
 """How long a Java that nobody can reach any more is waited for to end."""
@@ -32,7 +33,16 @@ _REFUSED = re.compile(r"org\.apache\.kafka\.common\.errors\.\w*Auth\w*Exception:
 _AWAY = re.compile(
     r"org\.apache\.kafka\.common\.errors\.(?:Timeout|Disconnect|Network|BrokerNotAvailable)\w*Exception: (.+)"
 )
+# How the query ended, or why it did not start, in the system's words; both take one line.
+_DISK_FAULT = re.compile(
+    r"(?:terminated with exception|^): .*?(No space left on device|Disk quota exceeded|Read-only file system)", re.M
+)
+_READ_ONLY = "Read-only file system"
+# Where the query runs, its plan names the folder; while it starts, only Java's frames tell what was being written.
+_CHECKPOINT = re.compile(r"\[checkpointLocation=file://(.+?)\], |\.CheckpointFileManager\b")
 
+# What py4j puts before what Java has thrown.
+_CALLING = re.compile(r"\AAn error occurred while calling \S+\n: ")
 _NO_KAFKA_SOURCE = "Failed to find data source: kafka."
 
 
@@ -53,6 +63,8 @@ def spark_errors() -> Iterator[None]:
         KafkaAccessError: Kafka refuses the client with which Spark plans.
         BrokerUnavailableError: no broker answers it.
         SparkStartError: Spark's Java has no Kafka source.
+        StorageError: the disk of Spark's checkpoint is full.
+        StorageDeniedError: it can only be read.
     """
     try:
         yield
@@ -79,10 +91,11 @@ def spark_start_errors(master: str) -> Iterator[None]:
         ) from error
 
 
-def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError | BrokerUnavailableError | SparkStartError:
-    """The error of ours for one of Spark's.
+def query_failed(error: Exception) -> Transient | Terminal:
+    """The error of ours for one of Spark's; which there are, :func:`spark_errors` says.
 
-    A refusal by Kafka is one for good, which no new start would pass, as is a Java without the jars of Kafka's source.
+    A refusal by Kafka is one for good, which no new start would pass, as are a Java without the jars of Kafka's source
+    and a disk that can only be read.
     """
     refused = _REFUSED.search(str(error))
     if refused is not None:
@@ -101,10 +114,34 @@ def query_failed(error: Exception) -> QueryFailedError | KafkaAccessError | Brok
             remedy="start the bridge with `cdc-bridge run`, which gives Java what it needs, or let spark-submit do so: "
             f"SPARK_DIST_CLASSPATH={argument(folder)}/*",
         )
+    fault, checkpoint = _DISK_FAULT.search(str(error)), _CHECKPOINT.search(str(error))
+    if fault is not None and checkpoint is not None:
+        return _disk_fault(fault[1], folder=checkpoint[1])
     return QueryFailedError(
         f"Spark's query ended: {cause_of(str(error)) or type(error).__name__}",
         remedy="look at the lines above for Spark's own report; the job starts again by itself and goes on where the "
         "ledger ends",
+    )
+
+
+def _disk_fault(reason: str, folder: str | None) -> StorageError | StorageDeniedError:
+    """What Spark meets on the checkpoint's disk, in the words in which a storage tells the same of its own.
+
+    Args:
+        folder: the checkpoint; None where Spark's report does not name it.
+    """
+    where = "Spark's checkpoint (state.checkpoint; without it, the folder checkpoint in the state)"
+    if reason == _READ_ONLY:
+        return StorageDeniedError(
+            f"The file system of Spark's checkpoint cannot be written: {reason}",
+            remedy=f"mount the volume of {where} writable, or point the setting to one that is",
+            checkpoint=folder,
+        )
+    return StorageError(
+        f"The disk of Spark's checkpoint is full: {reason}",
+        remedy=f"free space or enlarge the volume of {where}; the job starts again by itself and goes on where the "
+        "ledger ends",
+        checkpoint=folder,
     )
 
 
@@ -133,7 +170,7 @@ def java_gone() -> QueryFailedError:
 
 def cause_of(said: str) -> str:
     """The line of Spark's report that names the cause: how a worker's traceback ends, else the report's first line."""
-    lines = said.strip().splitlines()
+    lines = _CALLING.sub("", said.strip()).splitlines()
     started = [number for number, line in enumerate(lines) if line.startswith("Traceback ")]
     if started:
         # The traceback's own lines are indented; what was raised follows them.

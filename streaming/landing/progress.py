@@ -21,6 +21,13 @@ from streaming.landing.rows import OrderedRows, position_at
 from streaming.landing.run_starts import begun, first_streamed, streamed_runs
 from streaming.landing.snapshots import initial_rows
 
+SCAN_OF_ONE_MOMENT = frozenset({"postgresql", "mysql", "mariadb", "oracle"})
+"""Connectors whose initial snapshot shows the tables as they were at the position that its rows carry.
+
+Others note the position first and read on from there (SQL Server by default, MongoDB): what is created meanwhile is in
+the snapshot, and comes once more behind its position.
+"""
+
 
 class TableProgress:
     """What the ledger knew of a table's progress, and what the rows that landed since have added.
@@ -41,6 +48,7 @@ class TableProgress:
         self.loaded = loaded_position(state)
         self.loaded_ms = state.loaded_ms
         self.source_ms = state.source_ms
+        self._is_loaded = state.snapshot is not None or bool(state.loaded)
         self._run = _latest_run(state)
         self._high: HighWater | None = table_high_water(state)
         self._partitions: dict[Place, PartitionState] = {
@@ -95,6 +103,9 @@ class TableProgress:
         if len(interrupting):
             certain = min(certain, int(interrupting[0]))
         certain = min(certain, self._of_one_run(events))
+        if (len(loading) or self._is_loaded) and events.connector not in SCAN_OF_ONE_MOMENT:
+            certain = 0
+        self._is_loaded |= len(loading) > 0
         # After a reset of the source's log no position proves anything about rows landed before it.
         reset = bool((events.keys[:, 0] >> np.uint64(32)).any())
         first, high, low = events.keys[0].tolist()

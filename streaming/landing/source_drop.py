@@ -171,10 +171,10 @@ def has_positions(table: TableState) -> bool:
 
 def has_landed_behind(table: TableState, dropped: Dropped) -> bool:
     """Whether events from behind the drop have landed."""
-    epoch, _, low = reached(table)
-    dropped_epoch, _, dropped_low = place(dropped)
     if dropped.by_lsn:
-        return (epoch, low) > (dropped_epoch, dropped_low)
+        _, _, last = place(dropped)
+        behind = [(epoch, low > last) for epoch, _, low in _reached_in_each(table)]
+        return _any_behind(behind, dropped.epoch, table, dropped.source_ms)
     return landed_behind(table, dropped.epoch, dropped.position, dropped.source_ms)
 
 
@@ -186,7 +186,23 @@ def landed_behind(table: TableState, epoch: int, position: str, source_ms: int) 
     """
     if begun_anew(table, position, source_ms) and table.source_ms < source_ms:
         return False
-    return reached(table) > (epoch, int(position[:16], 16), int(position[16:], 16))
+    last = int(position[:16], 16), int(position[16:], 16)
+    behind = [(each, (high, low) > last) for each, high, low in _reached_in_each(table)]
+    return _any_behind(behind, epoch, table, source_ms)
+
+
+def _any_behind(behind: Iterable[tuple[int, bool]], epoch: int, table: TableState, source_ms: int) -> bool:
+    """Whether one of several places lies behind that of an epoch.
+
+    A place of a lower epoch may be of the same log, where a long repeat has opened the epoch in another partition
+    alone; or of an old log, whose times are earlier.
+
+    Args:
+        behind: of each of the table's places, its epoch, and whether it lies behind by its position.
+    """
+    return any(
+        each > epoch or (is_behind and (each == epoch or table.source_ms >= source_ms)) for each, is_behind in behind
+    )
 
 
 def _in_a_later_log(table: TableState, dropped: Dropped) -> bool:
@@ -196,6 +212,11 @@ def _in_a_later_log(table: TableState, dropped: Dropped) -> bool:
 
 def reached(table: TableState) -> tuple[int, int, int]:
     """Epoch and position (two words) of the furthest event that has landed, also from a dead letter; zeros for none."""
+    return max(_reached_in_each(table), default=NOWHERE)
+
+
+def _reached_in_each(table: TableState) -> list[tuple[int, int, int]]:
+    """As :func:`reached`, of each of the partitions that feed the table, and of the dead letters."""
     words = [
         (key[0] >> 32, key[1], key[2])
         for partitions in table.partitions.values()
@@ -203,7 +224,7 @@ def reached(table: TableState) -> tuple[int, int, int]:
         if (key := high_words(partition)) is not None
     ]
     position, epoch = place_of_text(table.replayed_to)
-    return max([*words, (epoch, *position)], default=NOWHERE)
+    return [*words, (epoch, *position)]
 
 
 def place(dropped: Dropped) -> tuple[int, int, int]:
@@ -216,7 +237,9 @@ def count_before(events: OrderedRows, dropped: Dropped | None, table: TableState
 
     A blocking snapshot's rows have the key of the last streamed event before them, so their own positions count: where
     the log ended when the snapshot began. The source's time does not, as Kafka Connect's clock gives it to them; but it
-    has to where the log has begun anew before the drop, since merge keys stay at the old log's end for a while.
+    has to where the log has begun anew before the drop, since merge keys stay at the old log's end for a while; and
+    where the events are of a lower epoch: of an old log, or of this one, if a long repeat in another partition has
+    opened the higher epoch there.
 
     Args:
         dropped: None for a table that was not dropped; a drop of an earlier generation, or of a table that is back, is
@@ -233,7 +256,8 @@ def count_before(events: OrderedRows, dropped: Dropped | None, table: TableState
     epochs = events.keys[:, 0] >> np.uint64(32)
     read = (events.snapshots == SnapshotKind.INITIAL) & (events.ops == Op.READ)
     later = _is_behind(events.keys[:, 1:], dropped) | (read & _is_behind(events.positions, dropped))
-    behind = (epochs > epoch) | ((epochs == epoch) & later)
+    same_log = (epochs == epoch) | ((epochs < epoch) & (events.source_ms >= dropped.source_ms))
+    behind = (epochs > epoch) | (same_log & later)
     return int(np.argmax(behind)) if behind.any() else len(events)
 
 
@@ -246,8 +270,8 @@ def at_the_first(dropped: Dropped) -> Dropped:
 
 
 def without_gone(events: OrderedRows, dropped: Dropped) -> OrderedRows:
-    """The events less those of the table that is gone: of the drop's log, and from before it by position and time."""
-    placed = events.positions.any(axis=1) & (events.keys[:, 0] >> np.uint64(32) == np.uint64(dropped.epoch))
+    """The events less those of the table that is gone: of no later log, and from before it by position and time."""
+    placed = events.positions.any(axis=1) & (events.keys[:, 0] >> np.uint64(32) <= np.uint64(dropped.epoch))
     kept = ~placed | _is_behind(events.positions, dropped) | (events.source_ms > dropped.source_ms)
     return events if kept.all() else events.take(np.flatnonzero(kept).astype(np.int64))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from tests.support.cluster import Cluster
 from tests.support.played_debezium import PlayedDebezium
 from tests.unit.streaming.settings_builder import settings_text
 
+LOGIN = "org.apache.kafka.common.security"
+
 
 def planted(
     folder: Path,
@@ -29,7 +32,6 @@ def planted(
     **changes: Any,
 ) -> str:
     """Settings with a secret everywhere: some in place, some in files, one in the environment."""
-    [status, spark_ui] = free_ports(2)
     return settings_text(
         **{
             "kafka__bootstrap_servers": broker.bootstrap_servers,
@@ -39,7 +41,6 @@ def planted(
             "registry": {"url": refusing, "username": "bridge"},
             "landing_zone__url": f"file://{folder}/zone",
             "dead_letters__topic": f"{cluster.prefix}-dead-letters",
-            "http__port": status,
             # The job that a wrong password ends need not be seen for longer: everything has been looked at by then.
             "http__linger": "1s",
             "trigger__interval": "100ms",
@@ -62,20 +63,53 @@ def planted(
                 },
             },
             "lineage": {"url": refusing, "api_key": canary("lineage key")},
-            "spark__master": "local[2]",
-            "spark__ui": True,
-            "spark__conf": {
-                **QUICK_START,
-                "spark.ui.port": str(spark_ui),
-                "spark.eventLog.enabled": "true",
-                "spark.eventLog.dir": f"file://{folder}/events",
-                "spark.eventLog.compress": "false",
-                "spark.hadoop.fs.azure.account.key": canary("spark property"),
-            },
+            **looked_at(folder, {"spark.hadoop.fs.azure.account.key": canary("spark property")}),
             **debezium.settings,
             **changes,
         }
     )
+
+
+def looked_at(folder: Path, properties: Mapping[str, str]) -> dict[str, Any]:
+    """Of a bridge that shows and tells all that it can: in its log, on pages, and in Spark's event log.
+
+    Args:
+        folder: of the event log ``events``.
+        properties: of Spark, beside those that this takes.
+    """
+    [status, spark_ui] = free_ports(2)
+    return {
+        "log": {"level": "debug"},
+        "http__port": status,
+        "spark__master": "local[2]",
+        "spark__ui": True,
+        "spark__conf": {
+            **QUICK_START,
+            "spark.ui.port": str(spark_ui),
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": f"file://{folder}/events",
+            "spark.eventLog.compress": "false",
+            **properties,
+        },
+    }
+
+
+def demanded(authority: Authority, users: Mapping[str, str]) -> dict[str, str]:
+    """Properties of a broker that demands a certificate, and the password of one of its users."""
+    prefix = "listener.name.client."
+    quoted = {user: password.replace("\\", "\\\\").replace('"', '\\"') for user, password in users.items()}
+    # For JAAS, and then for a file of Java properties.
+    known = " ".join(f'user_{user}="{password}"' for user, password in quoted.items()).replace("\\", "\\\\")
+    return {
+        "listener.security.protocol.map": "CLIENT:SASL_SSL,PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        f"{prefix}sasl.enabled.mechanisms": "PLAIN",
+        f"{prefix}plain.sasl.jaas.config": f"{LOGIN}.plain.PlainLoginModule required {known};",
+        f"{prefix}ssl.keystore.type": "PEM",
+        f"{prefix}ssl.keystore.location": str(authority.issue("broker").both),
+        f"{prefix}ssl.truststore.type": "PEM",
+        f"{prefix}ssl.truststore.location": str(authority.certificate),
+        f"{prefix}ssl.client.auth": "required",
+    }
 
 
 def login(private: Path, authority: Authority, password: str) -> dict[str, Any]:

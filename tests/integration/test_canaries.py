@@ -11,21 +11,14 @@ used: whom it let in, whom it was told, or what it made of a value.
 
 from __future__ import annotations
 
-import contextlib
-import http.client
-import json
-import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
-import yaml
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.embedded_broker import EmbeddedBroker
@@ -47,24 +40,22 @@ from tests.integration.canary_commands import (
     said,
     start,
 )
-from tests.integration.canary_settings import key_file, login, oauth, planted
+from tests.integration.canary_run import followed, look
+from tests.integration.canary_settings import demanded, key_file, login, oauth, planted
 from tests.integration.canary_uses import USES
 from tests.rig import until
 from tests.support.authority import Authority
 from tests.support.bridge import QUICK_BROKER, TABLE
 from tests.support.canaries import Evidence, canary, searched_folders, tell
 from tests.support.cluster import Cluster
-from tests.support.family import Family
 from tests.support.patient_broker import PATIENT
 from tests.support.played_debezium import PlayedDebezium
-from tests.support.process import SECONDS, command
 from tests.support.records import COLUMNS, Table
 from tests.support.refusing import Refusing, RefusingDatabase
 from tests.support.started import StartedPrograms
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark]
 
-LOGIN = "org.apache.kafka.common.security"
 # Of every setting that takes a secret, one; what else takes secrets without being one of those is beside them.
 SETTINGS = {
     "kafka.security.password": "kafka password",
@@ -79,8 +70,6 @@ SETTINGS = {
 }
 BESIDE = ("spark property", "other environment", "refused password", "misspelt password")
 ROW = {"id": 1, "name": "a", "note": "b"}
-SPARK_PATHS = ("environment", "jobs", "stages", "executors", "sql?details=true", "allexecutors")
-SPARK_PAGES = ("environment/", "jobs/", "stages/", "executors/", "SQL/", "StreamingQuery/")
 
 
 @pytest.fixture(scope="module")
@@ -92,20 +81,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 def broker(
     tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], authority: Authority
 ) -> Iterator[EmbeddedBroker]:
-    prefix = "listener.name.client."
-    quoted = canary("kafka password").replace("\\", "\\\\").replace('"', '\\"')
-    # For JAAS, and then for a file of Java properties.
-    users = f'user_bridge="{quoted}"'.replace("\\", "\\\\")
-    properties = {
-        "listener.security.protocol.map": "CLIENT:SASL_SSL,PLAIN:PLAINTEXT,CONTROLLER:PLAINTEXT",
-        f"{prefix}sasl.enabled.mechanisms": "PLAIN",
-        f"{prefix}plain.sasl.jaas.config": f"{LOGIN}.plain.PlainLoginModule required {users};",
-        f"{prefix}ssl.keystore.type": "PEM",
-        f"{prefix}ssl.keystore.location": str(authority.issue("broker").both),
-        f"{prefix}ssl.truststore.type": "PEM",
-        f"{prefix}ssl.truststore.location": str(authority.certificate),
-        f"{prefix}ssl.client.auth": "required",
-    }
+    properties = demanded(authority, {"bridge": canary("kafka password")})
     folder = tmp_path_factory.mktemp("broker")
     with EmbeddedBroker(folder, broker_jars, properties=PATIENT | properties, jvm_options=QUICK_BROKER) as running:
         yield running
@@ -189,34 +165,10 @@ def evidence(
 def follow(found: Evidence, stage: Stage) -> None:
     """Run the bridge until its first rows have landed, look at everything, ask, disturb it, and wait for its end."""
     settings = stage.private / "right.yaml"
-    with (
-        (stage.private / "stdout").open("wb") as output,
-        subprocess.Popen(
-            command("run", str(settings)),
-            cwd=stage.folder,
-            env=os.environ | stage.environment,
-            stdout=output,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        ) as process,
-        Family(process.pid) as family,
-    ):
-        try:
-            assert process.stderr is not None
-            for line in process.stderr:
-                found.add("run: stderr", line)
-                if b"version 2:" in line:
-                    break
-            assert b"version 2:" in line, found.shown["run: stderr"].decode()
-            look(found, yaml.safe_load(settings.read_text()))
-            ask(found, stage)
-            stage.cluster.send(Record(stage.table.topic, 0, b"\0abcd", b"\0abcdx", ()))
-            found.add("run: stderr", process.stderr.read())
-            found.codes["run"] = process.wait(SECONDS)
-        finally:
-            process.kill()
-    found.add_family("run", family)
-    found.add("run: stdout", (stage.private / "stdout").read_bytes())
+    with followed(found, settings, stage.folder, stage.environment):
+        look(found, settings)
+        ask(found, stage)
+        stage.cluster.send(Record(stage.table.topic, 0, b"\0abcd", b"\0abcdx", ()))
 
 
 def ask(found: Evidence, stage: Stage) -> None:
@@ -233,26 +185,6 @@ def ask(found: Evidence, stage: Stage) -> None:
         if not rebuilding.done():
             stage.debezium.snapshot(stage.table.reread(ROW, lsn=2))
         rebuilding.result()
-
-
-def look(found: Evidence, said: Mapping[str, Any]) -> None:
-    status = f"http://127.0.0.1:{said['http']['port']}"
-    for path in ("/", "/metrics", "/livez", "/readyz", "/startupz"):
-        found.add(f"status {path}", fetched(status, path))
-    ui = f"http://127.0.0.1:{said['spark']['conf']['spark.ui.port']}"
-    [application] = json.loads(fetched(ui, "/api/v1/applications"))
-    for path in SPARK_PATHS:
-        found.add(f"Spark API {path}", fetched(ui, f"/api/v1/applications/{application['id']}/{path}"))
-    for path in SPARK_PAGES:
-        found.add(f"Spark page {path}", fetched(ui, f"/{path}"))
-
-
-def fetched(url: str, path: str) -> bytes:
-    """What a path answers, errors too; Spark's pages take long to come for the first time."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=SECONDS)
-    with contextlib.closing(connection):
-        connection.request("GET", path)
-        return connection.getresponse().read()
 
 
 @pytest.mark.parametrize("name", [*SETTINGS.values(), *BESIDE])
@@ -274,7 +206,8 @@ def test_the_secret_was_used(evidence: Evidence, name: str) -> None:
 
 
 def test_what_was_searched_holds_what_the_bridge_has_to_say(evidence: Evidence) -> None:
-    assert b"version 2:" in evidence.shown["run: stderr"]
+    for told in (b"version 2:", b" DEBUG ", b" INFO  MicroBatchExecution"):
+        assert told in evidence.shown["run: stderr"]
     assert evidence.codes["run"] == 1
     assert b"RegistryAccessError" in evidence.shown["run: stderr"]
     assert b"Kafka refuses access" in evidence.shown["run refused: stderr"]

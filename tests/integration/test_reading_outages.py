@@ -49,28 +49,42 @@ def reader(reader_of: ReaderMaker, broker: EmbeddedBroker) -> RecordReader:
     return reader_of(KafkaConfig(broker.bootstrap_servers))
 
 
-def offsets(reader: RecordReader, wanted: PartitionRange, between: Callable[[], object] = int) -> list[int]:
+def offsets(
+    reader: RecordReader,
+    wanted: PartitionRange,
+    between: Callable[[], object] = int,
+    found: list[int] | None = None,
+) -> list[int]:
     """The offsets that came, each with the value that was written there, up to the end or an outage.
 
     Args:
         between: called after the first records.
+        found: empty; gets them as they come.
     """
-    found: list[int] = []
+    found = [] if found is None else found
     try:
         for records in reader.read([wanted], batch=100, timeout=20):
             came = records.offsets.tolist()
             assert [int.from_bytes(value[:4]) for value in records.values.to_pylist()] == came
-            if not found:
-                between()
+            first = not found
             found += came
+            if first:
+                between()
     except BrokerUnavailableError:
         pass
     return found
 
 
 def test_a_broker_that_is_killed_and_comes_back_costs_no_record(broker: EmbeddedBroker, reader: RecordReader) -> None:
+    before: list[int] = []
+    fetched: list[int] = []
+
     def come_back() -> None:
-        time.sleep(1.5)
+        came = 0
+        while came < len(before):
+            came = len(before)
+            time.sleep(1.0)
+        fetched.append(came)
         broker.start()
 
     back = threading.Thread(target=come_back)
@@ -79,11 +93,11 @@ def test_a_broker_that_is_killed_and_comes_back_costs_no_record(broker: Embedded
         broker.kill()
         back.start()
 
-    before = offsets(reader, WHOLE, kill)
+    offsets(reader, WHOLE, kill, before)
     back.join()
     after = offsets(reader, PartitionRange(TOPIC, 0, len(before), RECORDS))
 
-    assert len(before) >= 100
+    assert 100 <= fetched[0] < RECORDS, "it stood still until the broker was back"
     assert before + after == list(range(RECORDS))
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 
 import pytest
 
 from connectors.debezium.options import DecodeOptions
+from connectors.landing_zone.layout import table_of_folder
+from connectors.landing_zone.ledger.table_state import TableState
 from connectors.landing_zone.replay import open_zone, replay
 from connectors.landing_zone.storage.local import LocalStorage
 from connectors.landing_zone.storage.location import StorageLocation
@@ -55,6 +58,8 @@ UNSEEN = (
     ),
     "\u200b" * 300,
 )
+CONTROL_ALONE = ("\x7f", "\x85", "\u2028", "\ufeff")
+UNSEEN_ALONE = ("\u200b", "\u3164", "\u034f", "\ufe0f", "\U000e0100", "\u2800", "\ufff9", "\u0600")
 LONG = ("x" * 300, "ü" * 300, "🦩" * 300, "x" * 128, "x" * 129, f"{'x' * 300}a", f"{'x' * 300}b", "a" * 5_000)
 ALIKE = (
     "admin",
@@ -88,6 +93,20 @@ NAMES = (
     "<script>",
     "日本",
 )
+
+SHARING = (
+    # But for upper and lower case they are the same, as whoever opens the folder may see it.
+    *(("admin", "ADMIN", "Admin"), ("ﬁle", "file"), ("\u017f", "s"), ("İ", "i\u0307")),
+    # Composed, they are the same.
+    ("café", "cafe\u0301"),
+    # A blank at the end becomes "_", and one is put behind a device.
+    ("con", "CON", "con "),
+    # What nobody sees, and what no folder's name may hold, becomes "_".
+    *(("a\0b", "a\nb", "a|b"), ("ad\u200bmin", "ad\u00admin", "ad_min", "ad\u2060min")),
+    ("admin ", "admin\U000e0041", "admin\u200c"),
+    *(("..", "\r\n", "__", "  "), (".", "\0", "\t", " ", '"', "_", *CONTROL_ALONE, *UNSEEN_ALONE)),
+)
+"""Of the names, those of one folder, by what makes them alike (:mod:`connectors.landing_zone.naming`)."""
 
 
 @pytest.fixture(autouse=True)
@@ -127,21 +146,41 @@ def outside(folder: Path) -> list[Path]:
     ]
 
 
-@pytest.mark.parametrize("part", ["table", "schema", "db"])
-def test_no_name_leaves_the_zone_or_mixes_with_another(tmp_path: Path, part: str) -> None:
+def named_by_folder(job: PlainJob, part: str) -> dict[str, dict[str, TableState]]:
+    """By folder, whatever its case, the tables that are to land there; each by this part of its source."""
+    place = ("db", "schema", "table").index(part)
+    found: dict[str, dict[str, TableState]] = {}
+    for state in job.ledger.state.tables.values():
+        found.setdefault(state.folder.casefold(), {})[str(state.source[place])] = state
+    return found
+
+
+@pytest.mark.parametrize(
+    ("part", "sharing"), [("table", SHARING), ("schema", SHARING), ("db", (NAMES,))], ids=["table", "schema", "db"]
+)
+def test_no_name_leaves_the_zone_or_mixes_with_another(
+    tmp_path: Path, part: str, sharing: Collection[Collection[str]]
+) -> None:
     table = Table("shop.public.orders")
     rows = [table.create({"id": number, "name": "a"}, lsn=1) for number in range(len(NAMES))]
     job = landed(tmp_path, [of_source(row, **{part: name}) for row, name in zip(rows, NAMES, strict=True)])
 
     assert outside(tmp_path) == []
     zone = tmp_path / "a" / "b" / "c" / "zone"
-    states = job.ledger.state.tables
-    stopped = {name for name, table in states.items() if table.parked is not None}
-    # Each row landed once, in a table that says of which source it is; what would share a folder stands still.
-    rows = [row["id"] for table in open_zone(LocalStorage(zone)).tables() for row in replay(table).table.to_pylist()]
-    assert len(rows) == len(set(rows))
-    assert len(rows) + len(stopped) == len(NAMES)
-    assert {states[name].parked.reason for name in stopped if states[name].parked} <= {"name_collision"}
+    by_folder = named_by_folder(job, part)
+    # The names that share a folder are these, and each other one has a folder of its own.
+    alone = set(NAMES).difference(*sharing)
+    assert set(map(frozenset, by_folder.values())) == {*map(frozenset, sharing), *(frozenset({name}) for name in alone)}
+    # Of those that share a folder one lands, and the others stand still.
+    states = {name: state for sharers in by_folder.values() for name, state in sharers.items()}
+    lands = {name: state.folder for name, state in states.items() if state.parked is None}
+    assert {folder.casefold() for folder in lands.values()} == by_folder.keys()
+    stopped = [(state.parked.reason, state.parked.skipped) for state in states.values() if state.parked is not None]
+    assert stopped == [("name_collision", 1)] * (len(NAMES) - len(by_folder))
+    # Each folder holds the row of its own source, and no other.
+    tables = open_zone(LocalStorage(zone)).tables()
+    found = {table.name: [row["id"] for row in replay(table).table.to_pylist()] for table in tables}
+    assert found == {table_of_folder(folder): [NAMES.index(name)] for name, folder in lands.items()}
     for path in zone.rglob("*"):
         own = path.relative_to(zone)
         assert not PureWindowsPath(str(own)).is_reserved(), own
