@@ -5,8 +5,23 @@ Values are quoted strings read by a tokenizer that takes a backslash for an esca
 
 from __future__ import annotations
 
+import re
+
+LOGIN = "sasl.jaas.config"
+LOGIN_FORM = (
+    'a module, required, options as name="value" and a semicolon; a value stands in double quotes, with a backslash in '
+    "front of each quote and backslash of its own"
+)
 _PACKAGE = "org.apache.kafka.common.security"
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
+_GAP = r"(?:\s|/\*.*?\*/|//[^\r\n]*(?:[\r\n]|$))"
+_WORD = r"[A-Za-z_$\-\u00a0-\uffff][\w.$\-\u00a0-\uffff]*"
+_STRING = r'"(?:\\[^\r\n]|[^"\\\r\n])*"|\'(?:\\[^\r\n]|[^\'\\\r\n])*\''
+_LOGINS = re.compile(
+    rf"(?:{_GAP}*{_WORD}{_GAP}+(?i:required|requisite|sufficient|optional)\b"
+    rf"(?:{_GAP}*{_WORD}{_GAP}*={_GAP}*(?:{_WORD}|{_STRING}))*{_GAP}*;)+{_GAP}*",
+    re.DOTALL,
+)
 
 
 def plain_login(username: str, password: str) -> str:
@@ -37,6 +52,14 @@ def oauth_login(
     if ca_file is not None:
         entries |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": ca_file}
     return _login("oauthbearer.OAuthBearerLoginModule", entries)
+
+
+def is_login(text: str) -> bool:
+    """Whether the Java client can read it: modules with their flags and options, each ended by a semicolon.
+
+    It tells of what it cannot read with the words around, which may be a password's.
+    """
+    return _LOGINS.fullmatch(text) is not None
 
 
 def quoted(value: str) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, FilePath, SecretStr
 
 from connectors.kafka.config import SaslMechanism, SecurityProtocol
+from connectors.kafka.jaas import LOGIN, LOGIN_FORM, is_login
 from connectors.kafka.registry_config import RegistryKind
 from streaming.settings.scalars import Duration, OptionText, TopicName, matching
 from streaming.settings.secrets import SECRET, secret_text, secret_twice, user_problems
@@ -247,6 +248,8 @@ class Kafka(Section):
         for section in ("client", "spark"):
             for key in sorted(owned & set(getattr(self, section))):
                 yield (section, key), "is set by the bridge itself: remove it"
+        if LOGIN in self.spark and not is_login(self.spark[LOGIN]):
+            yield ("spark", LOGIN), f"is no login of the Java client: {LOGIN_FORM}"
 
     def _starting_problems(self) -> Iterator[tuple[KeyPath, str]]:
         for kind, name, given in (
