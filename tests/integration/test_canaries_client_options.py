@@ -200,7 +200,7 @@ def evidence(
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_a_secret_is_seen_nowhere(evidence: Evidence, name: str) -> None:
+def test_a_secret_of_a_client_s_options_is_seen_nowhere(evidence: Evidence, name: str) -> None:
     assert evidence.finds(name) == []
 
 
