@@ -1,14 +1,15 @@
-"""A backlog of millions of events, drained: as fast at its end as at its beginning, in the same memory."""
+"""A backlog of millions of events, drained: each lands once, and memory is as small at the end as at the beginning."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from connectors.landing_zone.ledger.state import Version
-from tests.bench.wide_events import WideTable, bulk_producer, create_topics, produce
+from tests.bench.wide_events import Judgement, WideTable, bulk_producer, create_topics, produce
 from tests.load.job import Job
-from tests.load.memory import JAVA_MIB, KINDS, OWN, MemorySamples
+from tests.load.memory import JAVA_MIB, KINDS, OWN, Sample, peaks
 from tests.load.outcome import Outcome, judgement_failures, judgement_text
 from tests.support.process_tree import DRIVER, WORKER
 
@@ -20,8 +21,18 @@ still be called flat."""
 _CHUNK = 50_000
 
 
-def backlog(folder: Path, bootstrap_servers: str, *, events: int = 10_000_000) -> Outcome:
-    """Drain so many events with the default trigger."""
+def backlog(
+    folder: Path,
+    bootstrap_servers: str,
+    *,
+    events: int = 10_000_000,
+    trigger: Mapping[str, object] | None = None,
+) -> Outcome:
+    """Drain so many events.
+
+    Args:
+        trigger: of the settings; the default one when None. At least two batches, or nothing is told of their pace.
+    """
     each = events // len(PARTITIONS)
     rows = max(1, each // 4)
     tables = [WideTable("backlog", f"t{number}", rows, count) for number, count in enumerate(PARTITIONS)]
@@ -34,24 +45,30 @@ def backlog(folder: Path, bootstrap_servers: str, *, events: int = 10_000_000) -
             print(f"  {begin * len(tables):,} of {each * len(tables):,} events produced", flush=True)
     producer.flush()
 
-    job = Job(folder, "backlog", bootstrap_servers, trigger={})
+    job = Job(folder, "backlog", bootstrap_servers, trigger=dict(trigger or {}))
     job.write_settings()
     memory = job.start("--once").wait()
-    batches = job.batches()
-    thirds = _thirds(batches, memory)
+    return drained(job.batches(), memory.samples, job.judged(tables, [each] * len(tables)), job.files())
+
+
+def drained(batches: Sequence[Version], samples: Sequence[Sample], judgement: Judgement, files: int) -> Outcome:
+    """What the commits of the batches, the memory meanwhile and the rows that landed come to.
+
+    Args:
+        batches: at least two, oldest first.
+    """
+    thirds = _thirds(batches, samples)
     # From the first commit to the last: the start, and the first batch with it, left out.
     seconds = (batches[-1].written_ms - batches[0].written_ms) / 1000
-    rate = (each * len(tables) - _records(batches[0])) / seconds
-    judgement = job.judged(tables, [each] * len(tables))
-    figures = {
-        "rows": judgement_text(judgement),
-        "batches": f"{len(batches)}, {job.files()} files",
-        "drained at": f"{rate:,.0f} events/s after the first batch",
-        **{f"MiB, {name}": " / ".join(str(third.get(kind, 0)) for third in thirds) for kind, name in KINDS.items()},
-    }
+    rate = (judgement.records - _records(batches[0])) / seconds
     return Outcome(
-        f"a backlog of {each * len(tables):,} events",
-        figures,
+        f"a backlog of {judgement.records:,} events",
+        {
+            "rows": judgement_text(judgement),
+            "batches": f"{len(batches)}, {files} files",
+            "drained at": f"{rate:,.0f} events/s after the first batch",
+            **{f"MiB, {name}": " / ".join(str(third.get(kind, 0)) for third in thirds) for kind, name in KINDS.items()},
+        },
         (*judgement_failures(judgement), *_growth(thirds)),
     )
 
@@ -60,14 +77,17 @@ def _records(batch: Version) -> int:
     return sum(end - start for topic in batch.planned.values() for start, end in topic.partitions.values())
 
 
-def _thirds(batches: list[Version], memory: MemorySamples) -> list[dict[bytes, int]]:
+def _thirds(batches: Sequence[Version], samples: Sequence[Sample]) -> list[dict[bytes, int]]:
     """Peaks of memory in the first, second and last third of the batches."""
     times = [batch.written_ms for batch in batches]
     cuts = [0, times[len(times) // 3], times[2 * len(times) // 3], times[-1] + 1]
-    return [memory.peaks(begin, end) for begin, end in pairwise(cuts)]
+    return [peaks(samples, begin, end) for begin, end in pairwise(cuts)]
 
 
-def _growth(thirds: list[dict[bytes, int]]) -> list[str]:
+def _growth(thirds: Sequence[Mapping[bytes, int]]) -> list[str]:
+    unseen = [f"no {name} was seen in each third" for kind, name in KINDS.items() if any(kind not in t for t in thirds)]
+    if unseen:
+        return unseen
     first, middle, last = thirds
     grown = [
         f"the {KINDS[kind]} grew from {first[kind]} to {last[kind]} MiB"

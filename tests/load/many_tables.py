@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.bench.wide_events import WideTable, bulk_producer, create_topics, produce
 from tests.load.job import Job
-from tests.load.memory import JAVA_MIB, KINDS
+from tests.load.memory import JAVA_MIB, KINDS, peaks
 from tests.load.outcome import Outcome, judgement_failures, judgement_text
 from tests.support.process_tree import DRIVER, WORKER
 
@@ -39,21 +39,21 @@ def many_tables(folder: Path, bootstrap_servers: str, *, count: int = 500) -> Ou
         claimed = next(version for version in job.versions() if version.version == known + 1)
         seconds = (new[-1].written_ms - claimed.written_ms) / 1000
         judgement = job.judged(tables, [end] * count)
-        peaks = memory.peaks(0, float("inf"))
+        sizes = peaks(memory.samples, 0, float("inf"))
         figures[name] = f"{judgement_text(judgement)}; {len(new)} batch(es), {seconds:.1f} s from the claim"
-        figures[f"{name}, MiB"] = ", ".join(f"{label} {peaks[kind]}" for kind, label in KINDS.items())
-        failures += (*judgement_failures(judgement), *_beyond(peaks))
+        figures[f"{name}, MiB"] = ", ".join(f"{label} {sizes[kind]}" for kind, label in KINDS.items())
+        failures += (*judgement_failures(judgement), *_beyond(sizes))
     if seconds > INTERVAL_S:
         failures += (f"one record of each took {seconds:.1f} s, an interval is {INTERVAL_S:.0f} s",)
     return Outcome(f"{count} tables", {**figures, "files": f"{job.files():,}"}, failures)
 
 
-def _beyond(peaks: Mapping[bytes, int]) -> list[str]:
+def _beyond(sizes: Mapping[bytes, int]) -> list[str]:
     """What the memory of the processes is too much for."""
     found = []
-    if peaks[DRIVER] > JAVA_MIB:
-        found.append(f"the {KINDS[DRIVER]} came to {peaks[DRIVER]} MiB, above {JAVA_MIB}")
-    together = sum(peaks.values()) + (WORKERS - 1) * peaks[WORKER]
+    if sizes[DRIVER] > JAVA_MIB:
+        found.append(f"the {KINDS[DRIVER]} came to {sizes[DRIVER]} MiB, above {JAVA_MIB}")
+    together = sum(sizes.values()) + (WORKERS - 1) * sizes[WORKER]
     if together > POD_MIB:
         found.append(f"all processes together came to {together} MiB, a pod has {POD_MIB}")
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tests.support.process_tree import DRIVER, WORKER, resident_mebibytes
@@ -42,15 +43,16 @@ class MemorySamples:
         self._over.set()
         self._thread.join()
 
-    def peaks(self, begin_ms: float, end_ms: float) -> dict[bytes, int]:
-        """The largest size of each kind within a time; empty if nothing was seen."""
-        peaks: dict[bytes, int] = {}
-        for sample in self.samples:
-            if begin_ms <= sample.at_ms < end_ms:
-                for kind, size in sample.mebibytes.items():
-                    peaks[kind] = max(peaks.get(kind, 0), size)
-        return peaks
-
     def _watch(self) -> None:
         while not self._over.wait(_EVERY_S):
             self.samples.append(Sample(time.time() * 1000, resident_mebibytes(self._pid)))
+
+
+def peaks(samples: Iterable[Sample], begin_ms: float, end_ms: float) -> dict[bytes, int]:
+    """The largest size of each kind within a time; empty if nothing was seen."""
+    largest: dict[bytes, int] = {}
+    for sample in samples:
+        if begin_ms <= sample.at_ms < end_ms:
+            for kind, size in sample.mebibytes.items():
+                largest[kind] = max(largest.get(kind, 0), size)
+    return largest

@@ -5,9 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench.wide_events import WideTable, bulk_producer, create_topics, produce
+from tests.bench.wide_events import Judgement, WideTable, bulk_producer, create_topics, produce
 from tests.load.job import Job, wait_until_landed
 from tests.load.outcome import Outcome, judgement_failures, judgement_text
 
@@ -73,6 +75,30 @@ class Source:
         self._producer.flush()
 
 
+@dataclass(frozen=True)
+class Course:
+    """How events that came without a pause were carried.
+
+    Attributes:
+        maximum: events per second that can be produced and landed at once.
+        sent_s: how long they came; late_s: how far the producer fell behind its pace, at most.
+        lags: events that were sent and had not landed, second by second.
+        caught_up_s: from the last event sent to the last one landed; ended: how often the bridge was ended meanwhile.
+    """
+
+    maximum: float
+    sent_s: float
+    late_s: float
+    lags: Sequence[int]
+    caught_up_s: float
+    ended: int
+
+    @property
+    def rate(self) -> float:
+        """Events per second that were to come."""
+        return SHARE * self.maximum
+
+
 MAXIMUM_EVENTS = 8_000_000
 HOUR_EVENTS = 2_000 * 3_600
 """An hour's worth: 2,000 events a second, for an hour."""
@@ -122,17 +148,24 @@ def sustained(folder: Path, bootstrap_servers: str, *, maximum: float, events: i
     caught_up_s = time.monotonic() - last
     running.end(signal.SIGTERM)
     judgement = job.judged(tables, [source.sent // len(tables)] * len(tables))
+    course = Course(maximum, sent_s, source.late_s, lags, caught_up_s, ended)
+    return carried(course, judgement, {"batches": f"{len(job.batches())}, {job.files()} files"})
+
+
+def carried(course: Course, judgement: Judgement, beside: Mapping[str, str]) -> Outcome:
+    """What the course of the events and the rows that landed come to; ``beside`` are further figures."""
+    lags, rate = course.lags, course.rate
     return Outcome(
-        f"{source.sent:,} events at {rate:,.0f} a second, {len(ENDS)} times ended on the way",
+        f"{judgement.records:,} events at {rate:,.0f} a second, {course.ended} times ended on the way",
         {
             "rows": judgement_text(judgement),
-            "of a maximum of": f"{maximum:,.0f} a second that can be produced and landed at once",
-            "sent in": f"{sent_s:.0f} s, the producer at most {source.late_s:.1f} s behind",
+            "of a maximum of": f"{course.maximum:,.0f} a second that can be produced and landed at once",
+            "sent in": f"{course.sent_s:.0f} s, the producer at most {course.late_s:.1f} s behind",
             "behind, at most": f"{max(lags):,} events, {max(lags) / rate:.0f} s",
-            "behind, at the end": f"{lags[-1]:,} events, worked off in {caught_up_s:.0f} s",
-            "batches": f"{len(job.batches())}, {job.files()} files",
+            "behind, at the end": f"{lags[-1]:,} events, worked off in {course.caught_up_s:.0f} s",
+            **beside,
         },
-        (*judgement_failures(judgement), *_not_sustained(ended, source.late_s, lags[-1] / rate)),
+        (*judgement_failures(judgement), *_not_sustained(course)),
     )
 
 
@@ -145,7 +178,8 @@ def _job_on_tables(folder: Path, prefix: str, bootstrap_servers: str) -> tuple[J
     return job, tables
 
 
-def _not_sustained(ended: int, late_s: float, behind_s: float) -> list[str]:
+def _not_sustained(course: Course) -> list[str]:
+    ended, late_s, behind_s = course.ended, course.late_s, course.lags[-1] / course.rate
     failures = {
         f"the bridge was ended {ended} times, not {len(ENDS)}": ended < len(ENDS),
         f"the producer fell {late_s:.0f} s behind its pace: this was not {SHARE:.0%} of the maximum": late_s > LATE_S,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.model.guarantees.broken import LANDING, STREAMING, Broken
 
+ONELAKE = "tests/integration/test_onelake_job.py"
+
 BROKEN = (
     Broken(
         "a file takes a number that is not the next one",
@@ -85,7 +87,32 @@ BROKEN = (
         "connectors/landing_zone/storage/adls_storage.py",
         "                if not missing and failure.status not in EXISTS:\n                    raise\n",
         "                if not missing and failure.status not in EXISTS:\n                    return True\n",
-        ("tests/integration/test_onelake_job.py::test_the_mirrored_tables_are_the_truth",),
+        (
+            f"{ONELAKE}::test_the_mirrored_tables_are_the_truth",
+            f"{ONELAKE}::test_every_number_was_consumed_once_and_in_order",
+            f"{ONELAKE}::test_each_number_had_the_content_that_the_ledger_bound_to_it",
+        ),
+        slow=True,
+    ),
+    Broken(
+        "behind a table's first file the ledger binds numbers to another digest than the file's",
+        "streaming/landing/files.py",
+        "            sha256=finished.sha256,\n",
+        "            sha256=finished.sha256 if number == 1 else finished.logical,\n",
+        (f"{ONELAKE}::test_each_number_had_the_content_that_the_ledger_bound_to_it",),
+        slow=True,
+    ),
+    Broken(
+        "a driver that follows a killed one forgets what that had committed",
+        "connectors/landing_zone/ledger/apply.py",
+        "        commits=state.commits,\n        pending=state.pending,",
+        "        commits=state.commits,",
+        (
+            "tests/crash/test_crash.py"
+            "::test_a_zone_filled_by_killed_processes_is_byte_for_byte_that_of_one_that_nothing_killed",
+            "tests/fault/test_kill.py"
+            "::test_a_zone_that_survived_a_kill_at_every_step_is_byte_for_byte_that_of_an_undisturbed_run",
+        ),
         slow=True,
     ),
 )
