@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from connectors.kafka.config import KafkaConfig
 from connectors.kafka.embedded_broker import EmbeddedBroker
+from connectors.kafka.errors import BrokerUnavailableError
 from connectors.kafka.leaders import Place, cut_off, leading
 from connectors.kafka.topics import Admin, describe_topics
 from connectors.landing_zone.errors import OffsetGapError
@@ -60,8 +61,15 @@ class Shop:
             time.sleep(0.05)
 
     def seen(self) -> dict[Place, tuple[int, int]]:
-        """End and leader epoch of each partition."""
-        said = leading(Admin(self.config), [HERE, OTHER])
+        """End and leader epoch of each partition, once a broker that has just started knows them."""
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                said = leading(Admin(self.config), [HERE, OTHER])
+                break
+            except BrokerUnavailableError:
+                assert time.monotonic() < deadline, "the broker knows no leader of a partition"
+                time.sleep(0.2)
         return {place: (led.end, led.epoch) for place, led in said.items() if led.epoch is not None}
 
     def size(self) -> int:

@@ -115,6 +115,8 @@ class Cluster:
             "bootstrap.servers": self.bootstrap_servers,
             "message.max.bytes": MAX_MESSAGE_BYTES,
             "linger.ms": 5,
+            # Else what a busy broker refuses at first comes behind what was sent after it.
+            "enable.idempotence": True,
             **(more or {}),
         }
         return Producer(options, logger=_log)
