@@ -14,13 +14,13 @@ LOGIN_FORM = (
 )
 _PACKAGE = "org.apache.kafka.common.security"
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"})
-_GAP = r"(?:\s|/\*.*?\*/|//[^\r\n]*(?:[\r\n]|$))"
-_WORD = r"[A-Za-z_$\-\u00a0-\uffff][\w.$\-\u00a0-\uffff]*"
+# Each part can be read in one way only, so that a text that is no login is seen to be none at once.
+_GAP = r"(?:\s|/\*(?:[^*]|\*(?!/))*\*/|//[^\r\n]*(?:[\r\n]|$))"
+_WORD = r"[A-Za-z_$\-\u00a0-\uffff][\w.$\-\u00a0-\uffff]*(?![\w.$\-\u00a0-\uffff])"
 _STRING = r'"(?:\\[^\r\n]|[^"\\\r\n])*"|\'(?:\\[^\r\n]|[^\'\\\r\n])*\''
 _LOGINS = re.compile(
     rf"(?:{_GAP}*{_WORD}{_GAP}+(?i:required|requisite|sufficient|optional)\b"
-    rf"(?:{_GAP}*{_WORD}{_GAP}*={_GAP}*(?:{_WORD}|{_STRING}))*{_GAP}*;)+{_GAP}*",
-    re.DOTALL,
+    rf"(?:{_GAP}*{_WORD}{_GAP}*={_GAP}*(?:{_WORD}|{_STRING}))*{_GAP}*;)+{_GAP}*"
 )
 
 

@@ -24,6 +24,7 @@ from streaming import cli
 from tests.emulators.dfs_server import DfsServer
 from tests.emulators.file_tree import md5_of
 from tests.integration.java_client import start_jvm
+from tests.support.authority import Authority
 from tests.support.kafka_messages import built
 from tests.unit.landing_zone.storages import Timeline, emulated_location, emulated_storage
 
@@ -54,6 +55,12 @@ def new_topic(bootstrap_servers: str) -> TopicMaker:
         return name
 
     return create
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """A certificate authority of the module's own."""
+    return Authority(tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture(params=["native", "messages"])

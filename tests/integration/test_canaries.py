@@ -73,11 +73,6 @@ ROW = {"id": 1, "name": "a", "note": "b"}
 
 
 @pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="module")
 def broker(
     tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], authority: Authority
 ) -> Iterator[EmbeddedBroker]:

@@ -65,11 +65,6 @@ WAYS = (
 
 
 @pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="module")
 def broker(
     tmp_path_factory: pytest.TempPathFactory, broker_jars: list[Path], authority: Authority
 ) -> Iterator[EmbeddedBroker]:

@@ -11,13 +11,14 @@ from typing import Any
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
 from connectors.debezium.options import DecodeOptions
-from tests.unit.debezium.builders import DECLARED, Message, SchemaRegistry, event, records
+from tests.unit.debezium.builders import COLUMNS, DECLARED, Message, SchemaRegistry, avro_envelope, event, records
 
 DEEP = b"[" * 50_000 + b"]" * 50_000
 DECIMAL = "org.apache.kafka.connect.data.Decimal"
 GOOD = event("c", after={"id": 1, "name": "a"})
 SOURCE = json.dumps(GOOD.source).encode()
 HALF = "\ud800"
+EMPTY = {"type": "record", "name": "Empty", "fields": []}
 MOST_BYTES = 64 * 1024 * 1024
 SLACK_BYTES = 32 * 1024 * 1024
 """What tracing the memory takes, and pages that are not given back at once."""
@@ -49,6 +50,13 @@ def fates(found: Decoded) -> tuple[list[int], list[tuple[int, str]]]:
     """Offsets of the rows, and offsets and reasons of what is bad."""
     landed = sorted(int(offset) for chunk in found.chunks for offset in chunk.offsets)
     return landed, [(bad.offset, bad.reason) for bad in found.bad]
+
+
+def envelope_with(kind: Any) -> dict[str, Any]:
+    """An envelope's Avro schema with one more column."""
+    schema = avro_envelope(COLUMNS, GOOD.source or {})
+    schema["fields"][0]["type"][1]["fields"].append({"name": "bomb", "type": kind})
+    return schema
 
 
 def naming(number: int) -> Message:

@@ -11,19 +11,17 @@ from connectors.debezium import avro_block, avro_datum
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.schema import ConnectType, Field
-from tests.security.bombs import GOOD, decoded, fates
+from tests.security.bombs import EMPTY, GOOD, decoded, envelope_with, fates
 from tests.unit.debezium.builders import (
     COLUMNS,
     DECLARED,
     LEARNING,
     Message,
     SchemaRegistry,
-    avro_envelope,
     event,
     records,
 )
 
-EMPTY = {"type": "record", "name": "Empty", "fields": []}
 FLAG = {"name": "flag", "type": "boolean"}
 MANY = 20_000
 
@@ -34,13 +32,6 @@ def item(*fields: dict[str, Any]) -> dict[str, Any]:
 
 def array(items: Any) -> dict[str, Any]:
     return {"type": "array", "items": items}
-
-
-def envelope_with(kind: Any) -> dict[str, Any]:
-    """An envelope's Avro schema with one more column."""
-    schema = avro_envelope(COLUMNS, GOOD.source or {})
-    schema["fields"][0]["type"][1]["fields"].append({"name": "bomb", "type": kind})
-    return schema
 
 
 def avro(registry: SchemaRegistry, kind: Any, value: Any) -> Message:

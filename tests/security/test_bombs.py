@@ -12,7 +12,7 @@ from connectors.debezium.bodies import Bodies
 from connectors.debezium.isolated import MOST_SET_ASIDE
 from connectors.debezium.key_members import ExactMembers
 from connectors.debezium.schema import ConnectType, Field
-from tests.security.bombs import DECIMAL, DEEP, GOOD, HALF, SOURCE, decoded, fates, naming
+from tests.security.bombs import DECIMAL, DEEP, EMPTY, GOOD, HALF, SOURCE, decoded, envelope_with, fates, naming
 from tests.support.json_kernel import built
 from tests.unit.debezium.builders import (
     COLUMNS,
@@ -100,13 +100,6 @@ def test_numbers_without_measure_in_a_nested_value_stay_as_they_are() -> None:
     assert chunk.rows.to_pylist() == [{"id": 1, "tags": "[1e999999999]"}]
 
 
-def envelope_with(kind: Any) -> dict[str, Any]:
-    """An envelope's Avro schema with one more column."""
-    schema = avro_envelope(COLUMNS, GOOD.source or {})
-    schema["fields"][0]["type"][1]["fields"].append({"name": "bomb", "type": kind})
-    return schema
-
-
 def nested(levels: int) -> Any:
     kind: Any = "int"
     for _ in range(levels):
@@ -121,9 +114,6 @@ def doubled(levels: int) -> Any:
         fields = [{"name": "a", "type": kind}, {"name": "b", "type": f"R{level - 1}"}]
         kind = {"type": "record", "name": f"R{level}", "fields": fields}
     return kind
-
-
-EMPTY = {"type": "record", "name": "Empty", "fields": []}
 
 
 @pytest.mark.parametrize(

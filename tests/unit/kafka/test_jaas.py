@@ -39,6 +39,8 @@ WRONG = [
     f'{MODULE} must username="bridge" password="geheim";',
     "geheim",
     "",
+    f"{MODULE} required username=bridge password={'geheim=' * 40};",
+    f"{MODULE} required {'/* a */' * 40} geheim",
 ]
 
 

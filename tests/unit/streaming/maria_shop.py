@@ -40,6 +40,7 @@ class Shop:
 
     def __init__(self, folder: Path, **options: Any) -> None:
         self.log = Log()
+        self.reports: list[BatchReport] = []
         job = JobOptions(
             fingerprint="test",
             decode=DecodeOptions(),
@@ -47,6 +48,11 @@ class Shop:
             defaults=TableOptions(schema_template="{database}", **options),
         )
         self.job = PlainJob(folder, job, self.log)
+
+    @property
+    def plain(self) -> PlainJob:
+        """The job, as other shops call it."""
+        return self.job
 
     def land(self, *records: Record) -> BatchReport:
         """Land the records as one batch."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, Protocol
 
 from connectors.landing_zone.requests import Action, Answer, new_request
+from streaming.driver.batch import BatchReport
 from streaming.lifecycle.asked_rebuilds import AskedRebuilds
 from streaming.lifecycle.catching_up import CatchUp
 from streaming.lifecycle.connector_runs import ToldSnapshots
@@ -15,10 +16,22 @@ from streaming.lifecycle.pausing import Pause, Resume
 from streaming.lifecycle.rebuilding import Rebuilding
 from streaming.lifecycle.resyncing import Resync
 from streaming.settings.format import Connector
+from tests.support.plain_job import Log, PlainJob
 from tests.unit.streaming.replayable import NAME, Shop
 
 
-def do_chores(shop: Shop, name: str, *, chunk: int = 1000, turns: int | None = None) -> None:
+class HasChores(Protocol):
+    """A shop whose tables can be rebuilt."""
+
+    @property
+    def plain(self) -> PlainJob: ...
+    @property
+    def log(self) -> Log: ...
+    @property
+    def reports(self) -> list[BatchReport]: ...
+
+
+def do_chores(shop: HasChores, name: str, *, chunk: int = 1000, turns: int | None = None) -> None:
     """Rebuild the table if that was asked for, and let it catch up, until there is nothing left to do.
 
     Args:
@@ -52,7 +65,7 @@ def ask(shop: Shop, action: Action) -> Answer:
     return Resume(opened, job, outside, sleep=lambda seconds: None)(request)
 
 
-def _steps(shop: Shop, chunk: int = 1000) -> tuple[AskedRebuilds, Rebuilding, CatchUp]:
+def _steps(shop: HasChores, chunk: int = 1000) -> tuple[AskedRebuilds, Rebuilding, CatchUp]:
     opened, outside, job = shop.plain.opened(), shop.plain.outside(), shop.plain.job
 
     def ends(topics: Any) -> dict[str, dict[int, int]]:

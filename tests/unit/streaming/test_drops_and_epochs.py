@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -28,7 +27,7 @@ def made(pos: int) -> Record:
 
 def chores(shop: Shop) -> None:
     """Rebuild what is to be rebuilt."""
-    do_chores(SimpleNamespace(plain=shop.job, log=shop.log, reports=[]), TABLE)  # type: ignore[arg-type]
+    do_chores(shop, TABLE)
 
 
 class TestTheFirstRowsOfATable:
