@@ -12,6 +12,7 @@ from connectors.source_database.errors import DatabaseAccessError, DatabaseUrlEr
 from connectors.source_database.location import location_of_url
 from streaming.reconciling.reconcile import UnknownTableError
 from streaming.settings import SettingsError
+from tests.remedies.broken_zones import FIRST, carry_out, stands
 from tests.remedies.site import Site
 from tests.rig import Database, Rig
 from tests.rig.reconciling import source_section
@@ -23,7 +24,7 @@ pytestmark = [pytest.mark.rig, pytest.mark.kafka]
 COMMAND = f"cdc-bridge reconcile CONFIG --table {NAME} --settle 0.1"
 
 
-EQUAL = f"equal     {NAME}  2 rows"
+UNREADABLE = "the table's files cannot be applied to file"
 
 
 @pytest.fixture
@@ -54,10 +55,10 @@ def opened(db: Database, user: str | None = None) -> SourceDatabase:
     return SourceDatabase(location_of_url(url, password=db.password))
 
 
-def require_equal(site: Site) -> None:
+def require_equal(site: Site, rows: int = 2) -> None:
     """The comparison comes out."""
     again = site.shell.type(COMMAND)
-    assert (again.code, again.out.startswith(EQUAL)) == (0, True)
+    assert (again.code, again.out.startswith(f"equal     {NAME}  {rows} rows")) == (0, True), again
 
 
 def test_database_request(db: Database, compared: Site) -> None:
@@ -128,3 +129,43 @@ def test_database_access(rig: Rig, db: Database, compared: Site) -> None:
         require_equal(compared)
     finally:
         db.execute(f"DROP OWNED BY {user}; DROP ROLE {user}")
+
+
+def changed(db: Database, site: Site) -> None:
+    """A second file has landed of what the database holds."""
+    make_orders(db)
+    db.execute("INSERT INTO orders VALUES (3, 'three')")
+    site.send(replace(ORDERS, database=db.name).create(row(3, "three"), 20))
+    site.live()
+
+
+def test_unreadable_mirror_of_a_file_that_is_damaged(db: Database, compared: Site) -> None:
+    changed(db, compared)
+    whole = compared.zone.files[FIRST]
+    compared.zone.write(FIRST, b"none")
+    refused = compared.shell.type(COMMAND)
+    assert (refused.code, f"undecided {NAME}" in refused.out) == (2, True), refused
+    assert f"{UNREADABLE} 2: unreadable file" in refused.out
+    found = compared.shell.follow(refused.out, "verify")
+    assert (found.code, f"problem {FIRST} " in found.out) == (1, True)
+    [remedy] = set(found.told)
+    carry_out(compared, remedy, "pause", TABLE=NAME)
+    assert "put the very bytes that the ledger has bound back under this name" in remedy
+    compared.zone.write(FIRST, whole)
+    carry_out(compared, stands(compared, "paused"), "resume")
+    require_equal(compared, 3)
+    compared.require_shown_health()
+
+
+def test_unreadable_mirror_of_a_file_that_the_replicator_has_removed(db: Database, compared: Site) -> None:
+    changed(db, compared)
+    compared.zone.files.pop(FIRST)
+    refused = compared.shell.type(COMMAND)
+    assert (refused.code, f"undecided {NAME}" in refused.out) == (2, True), refused
+    assert f"{UNREADABLE} 2: gap, file 1 is missing" in refused.out
+    assert "the replicator removes files seven days after it has applied them: compare within that time" in refused.out
+    orders = replace(ORDERS, database=db.name)
+    compared.snapshot = tuple(orders.reread(row(*each), 40) for each in ((1, "one"), (2, "two"), (3, "three")))
+    carry_out(compared, refused.out, "resync")
+    require_equal(compared, 3)
+    compared.require_shown_health()

@@ -15,12 +15,10 @@ from confluent_kafka.admin import (
 )
 
 from connectors.kafka.config import KafkaConfig
-from connectors.kafka.dead_letters import ensure_topic
 from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import (
     BrokerStartError,
     DeadLetterRefusedError,
-    KafkaRequestError,
     SignalRefusedError,
     TopicNotFoundError,
 )
@@ -93,20 +91,6 @@ def require_letter(site: Site) -> None:
     listed = site.shell.type("cdc-bridge dead-letters list CONFIG")
     assert (listed.code, f"{site.topic}:0:1" in listed.out) == (0, True)
     require_health(site)
-
-
-def test_kafka_request(with_letter: Site, config: KafkaConfig) -> None:
-    """Settings refuse such a name before anybody is asked: what a start asks is asked here."""
-    site = with_letter
-    with pytest.raises(KafkaRequestError) as raised:
-        ensure_topic(Admin(config), f"{site.cluster.prefix}.dead letters")
-    assert raised.value.remedy.startswith("read the broker's reason above")
-    assert "invalid" in raised.value.message.lower()
-    right = f"{site.cluster.prefix}.dead-letters"
-    assert ensure_topic(Admin(config), right)
-    site.set(dead_letters__topic=right)
-    assert site.shell.type(CHECK).code == 0
-    require_letter(site)
 
 
 def test_dead_letter_refused(with_letter: Site, config: KafkaConfig) -> None:

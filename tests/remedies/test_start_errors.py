@@ -5,23 +5,20 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from connectors.errors import Terminal
 from connectors.landing_zone.errors import StorageDeniedError
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.replay import ExportError
 from connectors.landing_zone.storage.location import InvalidLocationError
-from connectors.landing_zone.storage.paths import InvalidPathError, checked
+from connectors.landing_zone.storage.paths import InvalidPathError
 from streaming.dead_letters.coordinates import InvalidCoordinatesError
 from streaming.dead_letters.showing import NoSuchLetterError
 from streaming.demo.encoding import Encoding
 from streaming.driver.beginning import StartingOffsetError
-from streaming.driver.checkpoint import Checkpoint, CheckpointError
 from streaming.explaining.explain import NoSuchRecordError
 from streaming.lifecycle.asking import UnknownTableError
 from streaming.settings import SettingsError
@@ -31,16 +28,9 @@ from tests.integration.onelake_job import in_tree
 from tests.remedies.adopted_zones import body, foreign
 from tests.remedies.broken_zones import LAST, require_health
 from tests.remedies.site import Site
-from tests.support.bridge import Bridge
-from tests.support.cluster import Cluster
-from tests.support.records import Table
 from tests.unit.landing_zone.storages import emulated_location
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, USERS
-
-
-def remedy_of(error: pytest.ExceptionInfo[Terminal]) -> str:
-    return error.value.remedy
 
 
 @pytest.mark.kafka
@@ -112,27 +102,6 @@ class TestRecord:
 
 
 @pytest.mark.kafka
-@pytest.mark.spark
-def test_checkpoint(cluster: Cluster, bridge: Callable[..., Bridge]) -> None:
-    """A batch meets it; a start passes it by."""
-    orders = Table(cluster.topic("public.orders"))
-    made = bridge()
-    cluster.send(orders.create(row(1, "uno"), 10))
-    made.run()
-    [newest] = (made.settings.checkpoint / "offsets").glob("[0-9]*")
-    newest.write_text("garbage")
-    with pytest.raises(CheckpointError) as raised:
-        Checkpoint(made.settings.checkpoint).planned(int(newest.name))
-    assert remedy_of(raised) == (
-        "restart the job: it sets the checkpoint aside and goes on from the ledger, which holds all offsets"
-    )
-    cluster.send(orders.create(row(3, "three"), 11))
-    made.run()
-    assert made.rows() == [row(1, "uno"), row(3, "three")]
-    assert made.settings.checkpoint.with_name("checkpoint.aside-1").is_dir()
-
-
-@pytest.mark.kafka
 @pytest.mark.parametrize("url", ["file://zone", "s3://bucket/zone"])
 def test_location(world: Site, url: str) -> None:
     refused = world.shell.type("cdc-bridge verify ZONE", ZONE=url)
@@ -140,11 +109,20 @@ def test_location(world: Site, url: str) -> None:
     assert world.shell.type("cdc-bridge verify ZONE", ZONE=f"file://{world.shell.places['ZONE']}").code == 0
 
 
-def test_path() -> None:
-    with pytest.raises(InvalidPathError) as raised:
-        checked("../etc/passwd")
-    assert "as in orders/_metadata.json" in remedy_of(raised)
-    assert checked("orders/_metadata.json") == "orders/_metadata.json"
+@pytest.mark.kafka
+def test_path(world: Site, tmp_path: Path) -> None:
+    """Somebody's folder lies in the zone, whose name is one on a disk and a path on Azure."""
+    stray = tmp_path / "zone" / "public.schema" / "old\\orders"
+    stray.mkdir()
+    for line in ("cdc-bridge replay ZONE", "cdc-bridge verify ZONE --state STATE"):
+        refused = world.shell.type(line)
+        assert (refused.code, refused.error) == (1, InvalidPathError.__name__)
+        assert f"file: public.schema/{stray.name}" in refused.err
+        assert "with one '/' between segments, as in orders/_metadata.json" in refused.act
+    (tmp_path / "zone" / "_old").mkdir()
+    stray.rename(tmp_path / "zone" / "_old" / "orders")
+    assert world.shell.follow(refused.remedy, "verify").code == 0
+    require_health(world)
 
 
 @pytest.mark.kafka

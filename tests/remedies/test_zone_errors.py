@@ -12,14 +12,10 @@ from connectors.landing_zone.errors import (
     LedgerBehindError,
     LostFileError,
     MetadataConflictError,
-    PathNotFoundError,
     SequenceConflictError,
     TableResetError,
 )
 from connectors.landing_zone.ledger.owner import OWNER_FILE, read_owner
-from connectors.landing_zone.replay import open_zone
-from connectors.landing_zone.replay.files import read_file
-from streaming.reconciling.mirror import UnreadableMirrorError, read_mirror
 from streaming.resolving.decision import Decision
 from tests.remedies.broken_zones import FIRST, LAST, METADATA, NEXT, carry_out, require_health, stands
 from tests.remedies.lost_files import landed_twice, lose, pending, started, take
@@ -146,38 +142,6 @@ def test_invalid_zone(world: Site) -> None:
     owner = read_owner(MemoryStorage(world.zone))
     assert owner == msgspec.json.decode(whole, type=type(owner))
     assert world.shell.type("cdc-bridge run CONFIG --once").code == 0
-    require_health(world)
-
-
-def test_unreadable_file_and_mirror(world: Site) -> None:
-    whole = world.zone.files[FIRST]
-    world.zone.write(FIRST, b"none")
-    with pytest.raises(UnreadableMirrorError) as raised:
-        read_mirror(MemoryStorage(world.zone), NAME, world.table)
-    found = world.shell.follow(raised.value.remedy, "verify")
-    assert (found.code, f"problem {FIRST} " in found.out) == (1, True)
-    [remedy] = set(found.told)
-    carry_out(world, remedy, "pause", TABLE=NAME)
-    assert "put the very bytes that the ledger has bound back under this name" in remedy
-    world.zone.write(FIRST, whole)
-    carry_out(world, stands(world, "paused"), "resume")
-    require_health(world)
-
-
-def test_path_not_found(world: Site) -> None:
-    table = open_zone(MemoryStorage(world.zone)).table(NAME)
-    metadata = table.metadata()
-    assert metadata is not None
-    listing = table.listing(metadata)
-    gone = world.zone.files.pop(FIRST)
-    with pytest.raises(PathNotFoundError) as raised:
-        read_file(table.storage, table.folder, listing.files[0])
-    assert raised.value.remedy.startswith("read the zone again")
-    again = table.listing(metadata)
-    assert [read_file(table.storage, table.folder, file) for file in again.files] == [world.zone.files[LAST]]
-    assert world.shell.type("cdc-bridge replay ZONE").code == 1, "which tells the gap"
-    world.zone.write(FIRST, gone)
-    assert world.shell.type("cdc-bridge replay ZONE").code == 0
     require_health(world)
 
 
