@@ -1,6 +1,7 @@
 """Which test goes from each terminal error through its remedy to the healthy state.
 
-By the error's class; a test is named by its file and its function. Most are beside this module; those that need a
+By the error's class; :mod:`tests.remedies.sites` has the remedies of the classes with several. A test is named by its
+file and its function. Most are beside this module; those that need a
 database, a secured broker or a played Debezium are where these are.
 """
 
@@ -21,6 +22,7 @@ _LEDGER = "tests/remedies/test_ledger_errors.py"
 _SERVICE = "tests/remedies/test_service_errors.py"
 _MACHINE = "tests/remedies/test_machine_errors.py"
 _ADOPT = "tests/remedies/test_adopt.py"
+_RUNNING = "tests/remedies/test_running_errors.py"
 _DATABASE = "tests/remedies/test_database_errors.py"
 _DEMO = (
     "tests/remedies/test_demo_errors.py",
@@ -43,7 +45,7 @@ TESTS: dict[str, tuple[str, str]] = {
         "tests/integration/test_secured_clients.py",
         "test_a_bridge_that_is_refused_lands_once_its_password_is_renewed",
     ),
-    "connectors.kafka.errors.KafkaRequestError": (_KAFKA, "test_kafka_request"),
+    "connectors.kafka.errors.KafkaRequestError": (_RUNNING, "test_kafka_request"),
     "connectors.kafka.errors.RecordsGoneError": (_LEDGER, "test_records_gone"),
     "connectors.kafka.errors.RegistryAccessError": (_SERVICE, "TestRegistryAccess::test_file"),
     "connectors.kafka.errors.SignalRefusedError": (_KAFKA, "test_signal_refused"),
@@ -66,7 +68,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "connectors.landing_zone.errors.MetadataConflictError": (_ZONE, "test_metadata_conflict"),
     "connectors.landing_zone.errors.NullKeyError": (_RECORDS, "test_null_key"),
     "connectors.landing_zone.errors.OffsetGapError": (_TOPICS, "test_offset_gap"),
-    "connectors.landing_zone.errors.PathNotFoundError": (_ZONE, "test_path_not_found"),
+    "connectors.landing_zone.errors.PathNotFoundError": (_RUNNING, "test_path_not_found_by_a_running_bridge"),
     "connectors.landing_zone.errors.SequenceConflictError": (_ZONE, "test_sequence_conflict"),
     "connectors.landing_zone.errors.StorageDeniedError": (_START, "test_storage_denied"),
     "connectors.landing_zone.errors.TableResetError": (_ZONE, "test_table_reset"),
@@ -89,7 +91,7 @@ TESTS: dict[str, tuple[str, str]] = {
     "streaming.demo.folder.DemoFolderError": _DEMO,
     "streaming.demo.produce.ProduceError": _DEMO,
     "streaming.driver.beginning.StartingOffsetError": (_START, "TestStartingOffset::test_that_is_not_there"),
-    "streaming.driver.checkpoint.CheckpointError": (_START, "test_checkpoint"),
+    "streaming.driver.checkpoint.CheckpointError": (_RUNNING, "test_checkpoint"),
     "streaming.driver.spark_errors.SparkStartError": ("tests/remedies/test_spark_errors.py", "test_spark_start"),
     "streaming.explaining.explain.NoSuchRecordError": (_START, "TestRecord::test_that_is_not_there"),
     "streaming.health.server.AddressInUseError": (_MACHINE, "TestAddress::test_in_use"),
@@ -101,7 +103,10 @@ TESTS: dict[str, tuple[str, str]] = {
         "tests/remedies/test_snapshot_errors.py",
         "test_snapshot_refused",
     ),
-    "streaming.reconciling.mirror.UnreadableMirrorError": (_ZONE, "test_unreadable_file_and_mirror"),
+    "streaming.reconciling.mirror.UnreadableMirrorError": (
+        _DATABASE,
+        "test_unreadable_mirror_of_a_file_that_is_damaged",
+    ),
     "streaming.reconciling.reconcile.UnknownTableError": (_DATABASE, "test_unknown_table"),
     "streaming.resolving.decision.DecisionRefusedError": (
         _TAKEN,

@@ -21,45 +21,41 @@ class RaiseSite:
     """One remedy of one error.
 
     Attributes:
-        kind: the error's class; place: file and line; where: file and function.
-        text: the remedy's words without what is filled in; empty where they are handed over from elsewhere.
+        kind: the error's class; where: file and function.
+        text: the remedy's words without what is filled in; where they are handed over from elsewhere, as ``where``.
     """
 
     kind: str
-    place: str
     where: str
     text: str
 
 
-def raise_sites() -> list[RaiseSite]:
-    """All of them; one whose remedy is chosen among several counts as often."""
-    found = []
+@cache
+def raise_sites() -> frozenset[RaiseSite]:
+    """All of them; one whose remedy is chosen among several counts as often, and a function's same one counts once."""
+    found: list[RaiseSite] = []
     for package in ("connectors", "streaming"):
         for path in sorted((ROOT / package).rglob("*.py")):
             found += _of_module(str(path.relative_to(ROOT)))
-    return found
+    return frozenset(found)
 
 
 def _of_module(path: str) -> Iterator[RaiseSite]:
     tree = _parsed(path)
-    for function, call in _calls(tree, tree, ""):
+    for function, call in _calls(tree, tree):
         match call.func:
             case ast.Name(id=kind) if kind in KINDS:
                 for value in (each.value for each in call.keywords if each.arg == "remedy"):
-                    for text in _texts(value, path, function):
-                        yield RaiseSite(kind, f"{path}:{call.lineno}", f"{path}::{_name(function)}", text)
+                    where = f"{path}::{function.name if isinstance(function, ast.FunctionDef) else ''}"
+                    yield from (RaiseSite(kind, where, text or where) for text in _texts(value, path, function))
 
 
-def _calls(node: ast.AST, function: ast.AST, _: str) -> Iterator[tuple[ast.AST, ast.Call]]:
+def _calls(node: ast.AST, function: ast.AST) -> Iterator[tuple[ast.AST, ast.Call]]:
     for child in ast.iter_child_nodes(node):
         inside = child if isinstance(child, ast.FunctionDef) else function
         if isinstance(child, ast.Call):
             yield inside, child
-        yield from _calls(child, inside, "")
-
-
-def _name(function: ast.AST) -> str:
-    return function.name if isinstance(function, ast.FunctionDef) else ""
+        yield from _calls(child, inside)
 
 
 def _texts(value: ast.expr, path: str, function: ast.AST) -> Iterator[str]:
@@ -83,6 +79,9 @@ def _assigned(function: ast.AST, name: str) -> Iterator[ast.expr]:
         match part:
             case ast.Assign(targets=[ast.Name(id=found)], value=value) if found == name:
                 yield value
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = zip(targets, values, strict=True)
+                yield from (value for target, value in pairs if isinstance(target, ast.Name) and target.id == name)
 
 
 def _assigned_in(path: str, name: str) -> Iterator[ast.expr]:

@@ -34,6 +34,7 @@ _MET_AS = {
     "connectors.source_database.errors.DatabaseRequestError": "the source database does not do what was asked",
     "streaming.lifecycle.landed_letters.ReplayRefusedError": "the letters cannot land together: ",
     "streaming.lifecycle.later_reading.TooMuchToReadError": "offsets would have to be read to tell",
+    "streaming.reconciling.mirror.UnreadableMirrorError": "the table's files cannot be applied to file",
     "streaming.lifecycle.refused_snapshots.SnapshotRefusedError": "the snapshot that was to fill the table failed: ",
 }
 """Errors that a test meets as the answer to a request, the reason of a table or of a letter, or as a finding: what is
@@ -211,8 +212,8 @@ def test_a_terminal_error_s_own_remedy_names_a_command_or_a_setting_where_one_he
     assert nameless == ACTS_ALONE
 
 
-TYPES = {"shell", "main", "stands", "carry_out"}
-"""Who types a command in a test: in the shell of the tests, or as its module does."""
+TYPES = {"shell", "main", "stands", "carry_out", "typed"}
+"""Who types a command in a test: in the shell of the tests, as a process of its own, or as its module does."""
 
 
 def test_the_command_that_a_terminal_error_s_own_remedy_names_is_typed_in_its_test() -> None:
@@ -229,12 +230,9 @@ UNTYPED = {
     # A bridge is run by what the command calls, with a Spark that has started already.
     "AddressInUseError",
     "AddressNotOursError",
-    "CheckpointError",
     "KafkaAccessError",
     "OffsetGapError",
     "TopicRecreatedError",
-    # Of a path that is made of names: no command is known here that hands one on unchecked.
-    "InvalidPathError",
 }
 """Errors whose test types no command; none of their own remedies names one."""
 

@@ -107,6 +107,7 @@ def test_ledger_corrupt(world: Site) -> None:
     world.state.files[path_of(world.ledger.version)] = b'{"version":'
     refused = world.shell.type("cdc-bridge status CONFIG")
     assert (refused.code, refused.error) == (1, LedgerCorruptError.__name__)
+    assert refused.remedy.endswith("; nothing is published until then")
     carry_out(world, refused.remedy, "ledger rebuild")
     require_health(world)
 
@@ -209,13 +210,17 @@ def test_invalid_draft_that_comes_again(world: Site, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("grown", "said"),
+    ("grown", "said", "remedy"),
     [
-        (0, "the partition ends at offset 4, but offset 5 is the next one"),
-        (3, "it is another log from offset 4 on, but offset 5 is the next one"),
+        (0, "the partition ends at offset 4, but offset 5 is the next one", "the topic has lost records: "),
+        (
+            3,
+            "it is another log from offset 4 on, but offset 5 is the next one",
+            "the topic has lost records, as in an unclean leader election, and those in their place would be passed",
+        ),
     ],
 )
-def test_offset_gap_of_a_rewound_topic(world: Site, tmp_path: Path, grown: int, said: str) -> None:
+def test_offset_gap_of_a_rewound_topic(world: Site, tmp_path: Path, grown: int, said: str, remedy: str) -> None:
     """An unclean leader has forgotten what was acknowledged, and may have taken in as much again."""
 
     def start() -> None:
@@ -233,6 +238,7 @@ def test_offset_gap_of_a_rewound_topic(world: Site, tmp_path: Path, grown: int, 
     world.run = start
     refused = world.shell.type(RUN)
     assert (refused.code, refused.error, said in refused.err) == (1, OffsetGapError.__name__, True)
+    assert refused.remedy.startswith(remedy)
     assert "leave the topic out (kafka.topics, or a kafka.pattern that does not match it)" in refused.remedy
     world.log.left_out.add(world.topic)
     world.send(USERS.create(row(3), 40))

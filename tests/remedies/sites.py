@@ -1,0 +1,187 @@
+"""Which test carries out which remedy, for each class of terminal errors that has more than one.
+
+By the class and how the remedy begins in the code, without what is filled in; where it is handed over, by the file and
+function that do (:mod:`tests.remedies.raise_sites`). :mod:`tests.remedies.inventory` has the classes with one remedy.
+"""
+
+from __future__ import annotations
+
+_ADOPT = "tests/remedies/test_adopt.py"
+_ARGUMENTS = "tests/remedies/test_wrong_arguments.py"
+_DATABASE = "tests/remedies/test_database_errors.py"
+_DEMO = "tests/remedies/test_demo_errors.py"
+_KAFKA = "tests/remedies/test_kafka_errors.py"
+_LEDGER = "tests/remedies/test_ledger_errors.py"
+_MACHINE = "tests/remedies/test_machine_errors.py"
+_MEANWHILE = "tests/remedies/test_meanwhile_errors.py"
+_RESOLVE = "tests/remedies/test_resolve.py"
+_RUNNING = "tests/remedies/test_running_errors.py"
+_SERVICE = "tests/remedies/test_service_errors.py"
+_SPARK = "tests/remedies/test_spark_errors.py"
+_START = "tests/remedies/test_start_errors.py"
+_TAKEN = "tests/remedies/test_resolve_taken.py"
+_TOPICS = "tests/remedies/test_topic_errors.py"
+_ZONE = "tests/remedies/test_zone_errors.py"
+
+SITES: dict[str, dict[str, tuple[str, str]]] = {
+    "AdoptRefusedError": {
+        "`cdc-bridge ledger rebuild CONFIG": (_ARGUMENTS, "test_adopt_of_a_zone_whose_ledger_is_lost"),
+        "`cdc-bridge run CONFIG` begins": (_ARGUMENTS, "test_adopt_of_a_zone_that_is_empty"),
+        "set kafka.starting: earliest": (_ADOPT, "test_a_position_has_to_be_declared"),
+    },
+    "ClientOptionsError": {
+        "use one of ": (_MACHINE, "test_client_options"),
+        "correct the option or the file": (_ARGUMENTS, "test_client_options_that_librdkafka_does_not_take"),
+    },
+    "DeadLetterRefusedError": {
+        "raise max.message.bytes of": (_KAFKA, "test_dead_letter_refused"),
+    },
+    "DecisionRefusedError": {
+        "cdc-bridge resync CONFIG {}; or, if": (_ARGUMENTS, "test_decision_to_keep_what_nobody_can_read"),
+        "cdc-bridge resolve CONFIG {} --dry-run": (_TAKEN, "test_a_refused_decision_is_followed_by_one_that_fits"),
+    },
+    "DemoFolderError": {
+        "name a new or an empty folder": (
+            _DEMO,
+            "test_what_stops_a_demo_and_that_the_next_one_lands_what_is_true",
+        ),
+    },
+    "ExportError": {
+        "check the directory, or": (_ARGUMENTS, "test_export_into_a_file"),
+        "pip install deltalake": (_START, "test_export"),
+    },
+    "FabricDeniedError": {
+        "correct fabric.ca_file": (_MEANWHILE, "test_fabric_denied_without_its_certificates"),
+        "give the bridge's identity 'Read'": (_SERVICE, "TestFabric::test_refusal"),
+    },
+    "FencedError": {
+        "leave the zone to that driver": (_LEDGER, "test_fenced"),
+    },
+    "ForeignLedgerError": {
+        "set landing_zone.url to the zone": (_LEDGER, "test_foreign_ledger"),
+    },
+    "InvalidDraftError": {
+        "restart the bridge: nothing": (_LEDGER, "test_invalid_draft_that_comes_again"),
+    },
+    "InvalidLocationError": {
+        "write an absolute path after": (_START, "test_location"),
+        "use file:///folder or abfss://": (_START, "test_location"),
+    },
+    "InvalidZoneError": {
+        "restore it from the ledger's id": (_ZONE, "test_invalid_zone"),
+        "ask for a number from 0 to ": (_ARGUMENTS, "test_invalid_zone_of_a_number_that_no_file_has"),
+        "name one of the zone's tables": (_ARGUMENTS, "test_invalid_zone_of_a_table_that_is_not_there"),
+        "name the folder that holds the tables' folders, or": (
+            _ARGUMENTS,
+            "test_invalid_zone_of_a_folder_without_anything",
+        ),
+        "name the folder that holds the tables' folders, as": (
+            _ARGUMENTS,
+            "test_invalid_zone_of_a_folder_of_other_things",
+        ),
+        "name the landing zone itself: ": (_ARGUMENTS, "test_invalid_zone_of_a_folder_in_one"),
+    },
+    "JarsError": {
+        "let  name a folder that this": (_MACHINE, "TestJars::test_no_network"),
+    },
+    "KafkaAccessError": {
+        "check user, password": (
+            "tests/integration/test_secured_clients.py",
+            "test_a_bridge_that_is_refused_lands_once_its_password_is_renewed",
+        ),
+    },
+    "LedgerBehindError": {
+        "if the ledger was restored": (_ZONE, "test_ledger_behind_because_of_another_writer"),
+    },
+    "LedgerCorruptError": {
+        "; nothing is published until": (_LEDGER, "test_ledger_corrupt"),
+    },
+    "LedgerWholeError": {
+        "nothing was changed; `cdc-bridge status": (_LEDGER, "test_ledger_whole"),
+    },
+    "NoSuchRecordError": {
+        "ask for a neighbouring offset": (_ARGUMENTS, "test_no_such_record_at_the_end_of_a_transaction"),
+        "name one from 0 to ": (_START, "TestRecord::test_that_is_not_there"),
+        "name the partition with": (_ARGUMENTS, "test_no_such_record_without_its_partition"),
+        "ask for an offset among them": (_START, "TestRecord::test_that_is_not_there"),
+    },
+    "OffsetGapError": {
+        "the topic has lost records: ": (_LEDGER, "test_offset_gap_of_a_rewound_topic"),
+        "the topic has lost records, as in": (_LEDGER, "test_offset_gap_of_a_rewound_topic"),
+        "; give the topic a longer retention": (_TOPICS, "test_offset_gap"),
+    },
+    "PathNotFoundError": {
+        "read the zone again; the": (_MEANWHILE, "test_path_not_found"),
+        "look whether another process": (_RUNNING, "test_path_not_found_by_a_running_bridge"),
+    },
+    "RecordsGoneError": {
+        "rebuild the table with cdc-bridge resync CONFIG {}, and give its": (_LEDGER, "test_records_gone"),
+    },
+    "RegistryAccessError": {
+        "check username, password and": (_SERVICE, "TestRegistryAccess::test_user"),
+        "check ca_file, certificate_file": (_SERVICE, "TestRegistryAccess::test_file"),
+    },
+    "SchemaError": {
+        "look at the record with": ("tests/remedies/test_record_errors.py", "test_schema"),
+    },
+    "SettingsError": {
+        "save it as UTF-8": (_ARGUMENTS, "test_settings_that_are_not_text"),
+        "make it a file that this process": (_ARGUMENTS, "test_settings_that_are_a_folder"),
+        "check the path, or write one": (_ARGUMENTS, "test_settings_that_are_not_there"),
+        "make the file readable for": (_ARGUMENTS, "test_settings_whose_secret_cannot_be_read"),
+        "write the secret into the file": (_ARGUMENTS, "test_settings_whose_secret_cannot_be_read"),
+    },
+    "SnapshotRefusedError": {
+        "read Debezium's log, mend": ("tests/remedies/test_snapshot_errors.py", "test_snapshot_refused"),
+    },
+    "SparkStartError": {
+        "look at the lines above for": (_SPARK, "test_spark_start"),
+        "start the bridge with": (_SPARK, "test_java_of_spark_submit_without_the_jars"),
+    },
+    "StartingOffsetError": {
+        "correct the topic's name there": (_START, "TestStartingOffset::test_that_is_not_there"),
+        "correct the partition's number": (_START, "TestStartingOffset::test_that_is_not_there"),
+        "choose an offset from ": (_START, "TestStartingOffset::test_that_is_not_there"),
+    },
+    "StorageDeniedError": {
+        "look at what is at this path": (_START, "test_storage_denied_by_a_disk"),
+        "give the bridge's identity 'Read and write'": (_START, "test_storage_denied"),
+        "move the files in it one by one": (
+            _MEANWHILE,
+            "test_storage_denied_of_a_folder_that_takes_a_file_s_place",
+        ),
+    },
+    "TableResetError": {
+        "cdc-bridge resync CONFIG {}: its mirrored copy": (_ZONE, "test_table_reset"),
+    },
+    "TopicNotFoundError": {
+        "check the topic's name and": (_MEANWHILE, "test_topic_not_found_by_who_reads_it"),
+        "correct , or create the topic": (_KAFKA, "test_topic_not_found"),
+    },
+    "TopicRecreatedError": {
+        "; if the new one continues": (_TOPICS, "test_topic_recreated"),
+    },
+    "UnknownTableError": {
+        "name the table as `cdc-bridge": (_START, "test_table_that_nobody_knows"),
+        "name one of , none: nothing": (_DATABASE, "test_unknown_table"),
+    },
+    "UnreadableMirrorError": {
+        "the replicator removes files": (
+            _DATABASE,
+            "test_unreadable_mirror_of_a_file_that_the_replicator_has_removed",
+        ),
+        "`cdc-bridge verify ZONE` says": (_DATABASE, "test_unreadable_mirror_of_a_file_that_is_damaged"),
+    },
+    "VersionNotKeptError": {
+        "ask for a version from ": (_LEDGER, "test_version_not_kept"),
+        "`cdc-bridge run CONFIG --once`": (_ARGUMENTS, "test_version_not_kept_where_nothing_has_landed"),
+        "name the state storage of": (_ARGUMENTS, "test_version_not_kept_where_no_ledger_is"),
+    },
+    "ZoneOwnedError": {
+        "name the state storage of": (_ARGUMENTS, "test_zone_owned_by_another_than_is_named"),
+        "set state.url to where that ledger is, or put it back there from a backup; otherwise": (
+            _LEDGER,
+            "test_zone_owned",
+        ),
+    },
+}
