@@ -10,8 +10,9 @@ from connectors.errors import BridgeError
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.ledger.state import LedgerState, TableStatus
 from streaming.checks.check import Check, failed, ok, warning
-from streaming.driver.checkpoint import Offsets, agrees
+from streaming.driver.checkpoint import Offsets
 from streaming.driver.leaders import CutOff, require_landed_log
+from streaming.driver.settling import agrees
 from streaming.driver.startup import check_topics, offsets_to_land
 from streaming.wording import count_text
 

@@ -9,7 +9,7 @@ ends.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -80,8 +80,8 @@ class Checkpoint:
         return _read_offsets(self.folder / "offsets" / str(planned))
 
     def set_aside(self) -> Path | None:
-        """Rename the folder so that a new checkpoint can begin; returns the new name, None when there was none."""
-        if not self.folder.exists():
+        """Rename the folder so that a new checkpoint can begin; returns the new name, None when nothing was there."""
+        if not self.folder.exists() or not any(self.folder.iterdir()):
             return None
         number = 1
         while (target := self.folder.with_name(f"{self.folder.name}.aside-{number}")).exists():
@@ -103,67 +103,6 @@ class Checkpoint:
         if batch_id > 0:
             return _read_offsets(self.folder / "offsets" / str(batch_id - 1))
         return _read(self.folder / "sources" / "0" / "0", _initial_offsets)
-
-
-def agrees(
-    start: Offsets, recorded: Mapping[str, Mapping[int, int]], present: Mapping[str, Mapping[int, tuple[int, int]]]
-) -> bool:
-    """Whether a query that goes on at ``start`` reads on where the ledger ends, or before it, without a gap.
-
-    Args:
-        recorded: the ledger's next offsets.
-        present: what the broker holds now: ``(earliest, end)`` per topic and partition.
-    """
-    for topic, partitions in recorded.items():
-        if topic not in present:
-            return False
-        known = start.get(topic)
-        if known is None:
-            return False
-        if not partitions.keys() <= known.keys():
-            return False
-        # A partition that the ledger does not know was added since, and begins at 0.
-        if any(offset > partitions.get(partition, 0) for partition, offset in known.items()):
-            return False
-    for topic, ranges in present.items():
-        for partition, (earliest, _) in ranges.items():
-            planned = start.get(topic, {}).get(partition)
-            # Spark begins a partition that it has not seen at its earliest record and fails unless that is offset 0.
-            if earliest > (0 if planned is None else planned):
-                return False
-            # It is of another ledger if it has passed records of a topic that this one does not know.
-            if topic not in recorded and planned is not None and planned > earliest:
-                return False
-    return set(start) <= set(present)
-
-
-def drainable(repeated: Offsets | None, present: Mapping[str, Mapping[int, tuple[int, int]]]) -> bool:
-    """Whether a query that drains the topics can begin with this batch.
-
-    Such a query fixes the end of every partition when it starts, and Spark fails when a batch has other partitions.
-
-    Args:
-        repeated: the end of the batch that runs again, or None when there is none.
-        present: as in :func:`agrees`.
-    """
-    if repeated is None:
-        return True
-    return all(partitions.keys() <= repeated.get(topic, {}).keys() for topic, partitions in present.items())
-
-
-def repeatable(repeated: Offsets | None, present: Mapping[str, Mapping[int, tuple[int, int]]]) -> bool:
-    """Whether Kafka still reaches to the end of the batch that runs again.
-
-    A topic that was made again may hold less than the old one did, and Spark would ask for what is not there, for ever.
-
-    Args:
-        repeated, present: as in :func:`drainable`.
-    """
-    return all(
-        end <= present.get(topic, {}).get(partition, (0, 0))[1]
-        for topic, ends in (repeated or {}).items()
-        for partition, end in ends.items()
-    )
 
 
 def _last_number(folder: Path) -> int | None:

@@ -23,8 +23,9 @@ from streaming.driver.checkpoint import Checkpoint
 from streaming.driver.leaders import Leaders
 from streaming.driver.opening import claim_and_compare
 from streaming.driver.rest import Rest
+from streaming.driver.settling import settle_checkpoint
 from streaming.driver.spark_errors import java_gone, java_has_ended, query_failed, spark_errors
-from streaming.driver.startup import OpenZone, offsets_to_land, settle_checkpoint, starting_offsets
+from streaming.driver.startup import OpenZone, offsets_to_land, starting_offsets
 from streaming.driver.told_chores import Chores, ToldChores
 from streaming.health.state import Work
 from streaming.lifecycle.unread_topics import waiting_for

@@ -21,7 +21,7 @@ from connectors.kafka.clients import CHECK_ACCESS
 from connectors.kafka.errors import BrokerUnavailableError, KafkaAccessError
 from connectors.kafka.jars import JarSet, jars_folder
 from connectors.kafka.loopback import accepts
-from connectors.landing_zone.errors import StorageDeniedError, StorageError
+from streaming.driver.checkpoint_disk import TOLD, disk_fault
 
 ENDING_SECONDS = 10.0
 """How long a Java that nobody can reach any more is waited for to end."""
@@ -34,10 +34,7 @@ _AWAY = re.compile(
     r"org\.apache\.kafka\.common\.errors\.(?:Timeout|Disconnect|Network|BrokerNotAvailable)\w*Exception: (.+)"
 )
 # How the query ended, or why it did not start, in the system's words; both take one line.
-_DISK_FAULT = re.compile(
-    r"(?:terminated with exception|^): .*?(No space left on device|Disk quota exceeded|Read-only file system)", re.M
-)
-_READ_ONLY = "Read-only file system"
+_DISK_FAULT = re.compile(rf"(?:terminated with exception|^): .*?({'|'.join(TOLD)})", re.M)
 # Where the query runs, its plan names the folder; while it starts, only Java's frames tell what was being written.
 _CHECKPOINT = re.compile(r"\[checkpointLocation=file://(.+?)\], |\.CheckpointFileManager\b")
 
@@ -116,32 +113,11 @@ def query_failed(error: Exception) -> Transient | Terminal:
         )
     fault, checkpoint = _DISK_FAULT.search(str(error)), _CHECKPOINT.search(str(error))
     if fault is not None and checkpoint is not None:
-        return _disk_fault(fault[1], folder=checkpoint[1])
+        return disk_fault(TOLD[fault[1]], fault[1], checkpoint[1])
     return QueryFailedError(
         f"Spark's query ended: {cause_of(str(error)) or type(error).__name__}",
         remedy="look at the lines above for Spark's own report; the job starts again by itself and goes on where the "
         "ledger ends",
-    )
-
-
-def _disk_fault(reason: str, folder: str | None) -> StorageError | StorageDeniedError:
-    """What Spark meets on the checkpoint's disk, in the words in which a storage tells the same of its own.
-
-    Args:
-        folder: the checkpoint; None where Spark's report does not name it.
-    """
-    where = "Spark's checkpoint (state.checkpoint; without it, the folder checkpoint in the state)"
-    if reason == _READ_ONLY:
-        return StorageDeniedError(
-            f"The file system of Spark's checkpoint cannot be written: {reason}",
-            remedy=f"mount the volume of {where} writable, or point the setting to one that is",
-            checkpoint=folder,
-        )
-    return StorageError(
-        f"The disk of Spark's checkpoint is full: {reason}",
-        remedy=f"free space or enlarge the volume of {where}; the job starts again by itself and goes on where the "
-        "ledger ends",
-        checkpoint=folder,
     )
 
 

@@ -33,7 +33,6 @@ from connectors.landing_zone.publisher import Publisher
 from connectors.landing_zone.recovery import inspect_tables, recover
 from connectors.landing_zone.storage.protocol import Storage
 from connectors.landing_zone.vacuum import vacuum
-from streaming.driver.checkpoint import Checkpoint, agrees, drainable, repeatable
 from streaming.driver.planning import require_same_topic
 from streaming.driver.publishing import (
     ZonePublisher,
@@ -263,26 +262,6 @@ def starting_offsets(state: LedgerState, present: Mapping[str, TopicDescription]
             for partition in sorted(found.partitions)
         }
     return json.dumps(offsets, sort_keys=True)
-
-
-def settle_checkpoint(
-    checkpoint: Checkpoint, state: LedgerState, present: Mapping[str, TopicDescription], *, drain: bool
-) -> None:
-    """Keep Spark's checkpoint if it goes on where the ledger ends; else set it aside, so that a new one is made.
-
-    Args:
-        drain: whether the query only drains what is there (Spark's ``availableNow``).
-    """
-    start = checkpoint.next_start()
-    recorded = {topic: offsets.partitions for topic, offsets in state.topics.items() if topic in present}
-    partitions = {topic: found.partitions for topic, found in present.items()}
-    if start is not None and agrees(start, recorded, partitions):
-        repeated = checkpoint.repeated()
-        if repeatable(repeated, partitions) and (not drain or drainable(repeated, partitions)):
-            return
-    aside = checkpoint.set_aside()
-    if aside is not None:
-        _log.warning("Spark's checkpoint does not go on where the ledger ends; it is set aside as %s", aside)
 
 
 def offsets_to_land(state: LedgerState, present: Mapping[str, TopicDescription]) -> int:

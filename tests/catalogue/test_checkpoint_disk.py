@@ -111,9 +111,33 @@ def test_a_full_one_of_its_own_is_told_by_a_start_too_and_the_next_one_lands_eve
     table, started = Table(cluster.topic()), bridge(state={"checkpoint": str(own.folder / "checkpoint")})
     send(cluster, table, 0)
     own.fill()
-    with pytest.raises(StorageError, match=r"^The disk of Spark's checkpoint is full: .*Remedy: free space or enlarge"):
+    with pytest.raises(
+        StorageError, match=r"^The disk of Spark's checkpoint is full: .*Remedy: free space or enlarge"
+    ) as full:
         started.run()
+    assert full.value.facts == {"checkpoint": str(started.settings.checkpoint)}
     own.free()
+    started.run()
+    assert started.rows() == rows(0)
+    assert started.replayed().rows_per_marker == {"4": 1}, "nothing twice"
+
+
+def test_one_of_its_own_that_can_only_be_read_is_told_by_a_first_start_and_the_next_one_lands_every_row_once(
+    cluster: Cluster, bridge: Callable[..., Bridge], own: Disk
+) -> None:
+    """Hadoop says of this no more than that it has failed to make a folder."""
+    table, started = Table(cluster.topic()), bridge(state={"checkpoint": str(own.folder / "checkpoint")})
+    send(cluster, table, 0)
+    own.allow_writing(False)
+    with pytest.raises(StorageDeniedError) as denied:
+        started.run()
+    assert (denied.value.message, denied.value.facts) == (
+        "The file system of Spark's checkpoint cannot be written: Read-only file system",
+        {"checkpoint": str(started.settings.checkpoint)},
+    )
+    assert denied.value.remedy == f"mount the volume of {WHERE} writable, or point the setting to one that is"
+
+    own.allow_writing(True)
     started.run()
     assert started.rows() == rows(0)
     assert started.replayed().rows_per_marker == {"4": 1}, "nothing twice"

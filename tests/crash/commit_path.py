@@ -16,7 +16,8 @@ from connectors.landing_zone.storage.open import open_adls, open_storage
 from connectors.landing_zone.storage.protocol import Storage
 from streaming.driver.batch import DecodeAndLand, run_batch
 from streaming.driver.checkpoint import Checkpoint
-from streaming.driver.startup import check_topics, open_zone, settle_checkpoint
+from streaming.driver.settling import settle_checkpoint
+from streaming.driver.startup import check_topics, open_zone
 from streaming.lifecycle.recreated_topics import park_recreated
 from streaming.lifecycle.retention import park_behind_retention
 from streaming.plan import BatchPlan

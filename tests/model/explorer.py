@@ -52,17 +52,16 @@ class Explored:
 class _Seen:
     """The moments that were met, by a hash of 64 bits: of a million, two are taken for one once in 10 million times."""
 
-    met: dict[int, list[Bounds]] = field(default_factory=dict)
+    met: dict[int, list[tuple[Bounds, frozenset[str]]]] = field(default_factory=dict)
 
-    def is_new(self, key: tuple[object, ...], left: Bounds) -> bool:
-        """Whether this moment was not met with as much left to go wrong; notes it."""
-        before = self.met.get(hash(key))
-        if before is None:
-            self.met[hash(key)] = [left]
-            return True
-        if any(all(had >= has for had, has in zip(each, left, strict=True)) for each in before):
+    def is_new(self, key: tuple[object, ...], left: Bounds, asleep: frozenset[str]) -> bool:
+        """Whether this moment was not met with as much left to go wrong and as many awake; notes it."""
+        before = self.met.setdefault(hash(key), [])
+        if any(
+            slept <= asleep and all(had >= has for had, has in zip(each, left, strict=True)) for each, slept in before
+        ):
             return False
-        before.append(left)
+        before.append((left, asleep))
         return True
 
 
@@ -96,12 +95,12 @@ class _Schedule:
         self._seen = seen
         self._taken = bytearray()
 
-    def _choose(self, key: tuple[object, ...], options: int) -> int:
+    def _choose(self, key: tuple[object, ...], asleep: frozenset[str], options: int) -> int:
         at = len(self._taken)
         if at < len(self._given):
             self._taken.append(self._given[at])
             return self._given[at]
-        if not self._seen.is_new(key, self.run.world.left):
+        if not self._seen.is_new(key, self.run.world.left, asleep) or not options:
             raise Stop
         self.others.extend(bytes((*self._taken, other)) for other in range(options - 1, 0, -1))
         self._taken.append(0)

@@ -26,10 +26,10 @@ from connectors.landing_zone.errors import (
     ZoneOwnedError,
 )
 from connectors.landing_zone.ledger.owner import OWNER_FILE
+from tests.model.order import commute
 from tests.model.process import drive, rebuild
 from tests.model.promises import PromiseBroken
-from tests.model.shop import CUTS
-from tests.model.world import Call, World
+from tests.model.world import ANY, Call, World
 
 LOST_LEDGER_ERRORS = (LedgerCorruptError, LedgerBehindError, ZoneOwnedError)
 """What a driver may end with while the ledger is lost."""
@@ -91,6 +91,7 @@ class Process:
         heard: digest of all answers it got: with its name and its cut, it decides what it does next.
         hindered: whether anything has happened while it was alive that it did not do by itself.
         asking: the request that it is about to make.
+        asleep: it was left before that, and until somebody changes its answer nothing is new if it goes on.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Process:
     heard: int = 0
     hindered: bool = False
     asking: Call | None = None
+    asleep: bool = False
     turn: threading.Lock = field(default_factory=_locked)
 
     def key(self) -> tuple[object, ...]:
@@ -115,11 +117,11 @@ class Run:
 
     Args:
         world: where it begins; changed by the run.
-        choose: told the key of this moment and how many options there are, says which is taken; may raise
+        choose: told the key of this moment, who sleeps, and how many options there are, says which is taken; may raise
             :class:`Stop`.
     """
 
-    def __init__(self, world: World, choose: Callable[[tuple[object, ...], int], int]) -> None:
+    def __init__(self, world: World, choose: Callable[[tuple[object, ...], frozenset[str], int], int]) -> None:
         self.world = world
         self.told: list[str] = []
         self.broken: BaseException | None = None
@@ -179,7 +181,7 @@ class Run:
 
         try:
             if process.kind == "driver":
-                drive(process.name, CUTS[process.cut], send, at_rest)
+                drive(process.name, self.world.left.cuts[process.cut], send, at_rest)
                 self._settle(process)
             else:
                 rebuild(send)
@@ -235,6 +237,10 @@ class Run:
         refused: PathNotFoundError | None = None
         if chosen.effect:
             world.settled = world.settled and not call.writes
+            if call.writes:
+                self._hinder(process)
+            for other in self._alive:
+                other.asleep = other.asleep and other.asking is not None and commute(other.asking, call)
             try:
                 answer = world.apply(call, of_lost=process.losses < world.losses)
             except PathNotFoundError as error:
@@ -261,7 +267,8 @@ class Run:
             options = self._options(process)
             self._current = process
             try:
-                chosen = options[self._choose(self._key(), len(options))]
+                asleep = frozenset(one.name for one in self._alive if one.asleep)
+                chosen = options[self._choose(self._key(), asleep, len(options))]
             except Stop:
                 self.stopped = True
                 raise
@@ -273,7 +280,7 @@ class Run:
                 return None
             if isinstance(result, Process):
                 if process is not None:
-                    process.hindered = True
+                    process.asleep = self._may_sleep() and result.asking is not None
                 result.turn.release()
                 if process is None:
                     return result
@@ -298,6 +305,8 @@ class Run:
 
     def _start(self, kind: str, cut: int = 0) -> Process:
         world = self.world
+        if kind == "driver" and self._alive:
+            self._spend("rivals")
         taken = self._names | {sender for sender, _ in world.late}
         place = f"{kind}-{world.losses}-{world.newest()}"
         name = next(name for count in range(1000) if (name := f"{place}-{count}") not in taken)
@@ -319,7 +328,7 @@ class Run:
         if may_leave:
             spend = (lambda: None) if process is None else (lambda: self._spend("preemptions"))
             for other in self._alive:
-                if other is not process and not (operating and other.kind != "operator"):
+                if other is not process and not other.asleep and not (operating and other.kind != "operator"):
                     options.append(Option(f"{other.name} goes on", lambda other=other: (spend(), other)[1]))
             if not operating:
                 options += self._starts(process, spend)
@@ -340,15 +349,15 @@ class Run:
 
     def _starts(self, process: Process | None, spend: Callable[[], None]) -> list[Option]:
         world = self.world
-        if world.settled or len(self._alive) >= world.left.drivers:
+        if world.settled or len(self._alive) >= world.left.drivers or (self._alive and not world.left.rivals):
             return []
         again = Option("somebody makes the ledger again", lambda: (spend(), self._start("operator"))[1])
-        cuts = range(len(CUTS) if world.left.recuts > 0 else 1)
+        cuts = range(len(world.left.cuts) if world.left.recuts > 0 else 1)
         if world.lost and world.refused:
             return [again]
         return [again] * world.lost + [
             Option(
-                f"a driver starts, its source cuts {CUTS[cut]}",
+                f"a driver starts, its source cuts {world.left.cuts[cut]}",
                 lambda cut=cut: (spend(), cut and self._spend("recuts"), self._start("driver", cut))[2],
             )
             for cut in cuts
@@ -368,10 +377,19 @@ class Run:
                 options.append(Option(told, lambda lose=lose: self._unsettle(self._spend("losses"), lose())))
         return options
 
+    def _may_sleep(self) -> bool:
+        """Where leaving costs nothing and a request has one outcome, its order with another is all that there is."""
+        return self.world.left.preemptions == ANY and not self.world.left.faults
+
     def _unsettle(self, *done: object) -> None:
         self.world.settled = False
+        self._hinder(None)
         for process in self._alive:
-            process.hindered = True
+            process.asleep = False
+
+    def _hinder(self, by: Process | None) -> None:
+        for process in self._alive:
+            process.hindered |= process is not by
 
     def _spend(self, part: str) -> None:
         self.world.left = self.world.left.without(part)

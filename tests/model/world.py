@@ -12,9 +12,11 @@ from connectors.landing_zone.ledger.owner import OWNER_FILE
 from connectors.landing_zone.ledger.version_file import FOLDER
 from tests.model.disks import BareStorage, Files, WatchedDisk
 from tests.model.promises import LedgerWitness, Seen, ZoneWitness
-from tests.model.shop import TABLES, folder_of
+from tests.model.shop import CUTS, TABLES, Cut, folder_of
 
 READS = frozenset({"read", "stat", "list"})
+ANY = 1 << 30
+"""A bound that is not used up."""
 
 
 class Call(NamedTuple):
@@ -44,12 +46,13 @@ class Bounds(NamedTuple):
     Attributes:
         faults: crashes, errors, lost answers and late requests.
         preemptions: times that another process goes on although the one in hand could.
-        drivers: that are alive at the same time.
+        drivers: that are alive at the same time; rivals: that start while another one is alive.
         consumed: moves of the replicator: a file to its cleanup folder, or that folder emptied.
         losses: of the ledger: all of it, or its newest version damaged.
         recuts: processes whose source cuts the batches differently.
         takes_last: 1 where the replicator also takes each table's last file; it empties no folder then, as one that
             keeps what it has read for days.
+        cuts: how a source may plan the events; the first is the usual one.
     """
 
     faults: int = 0
@@ -59,9 +62,12 @@ class Bounds(NamedTuple):
     losses: int = 0
     recuts: int = 0
     takes_last: int = 0
+    rivals: int = ANY
+    cuts: tuple[Cut, ...] = CUTS
 
     def without(self, part: str) -> Bounds:
-        return self._replace(**{part: getattr(self, part) - 1})
+        had = getattr(self, part)
+        return self if had == ANY else self._replace(**{part: had - 1})
 
 
 @dataclass

@@ -150,7 +150,7 @@ BROKEN = (
     ),
     Broken(
         "a checkpoint that leaves records out is used",
-        "streaming/driver/checkpoint.py",
+        "streaming/driver/settling.py",
         "any(offset > partitions.get(partition, 0) for",
         "any(offset < 0 for",
         (f"{STREAMING}/test_planning.py::test_a_checkpoint_is_kept_only_if_it_reads_on_without_a_gap",),

@@ -10,9 +10,9 @@ import pytest
 from connectors.kafka.topics import TopicDescription
 from connectors.landing_zone.errors import OffsetGapError
 from connectors.landing_zone.ledger.state import LedgerState, PlannedTopic, TableState, TopicOffsets
-from streaming.driver.checkpoint import Checkpoint, CheckpointError, Offsets, Planned, agrees, drainable, repeatable
+from streaming.driver.checkpoint import Checkpoint, CheckpointError, Offsets, Planned
 from streaming.driver.planning import TopicGoneError, is_new, plan_batch, planned_topics
-from streaming.driver.startup import settle_checkpoint
+from streaming.driver.settling import agrees, drainable, repeatable, settle_checkpoint
 from streaming.plan import BatchPlan
 from tests.unit.streaming.events import plan
 
@@ -145,7 +145,8 @@ class TestCheckpoint:
     ) -> None:
         spark = checkpoint(tmp_path / "c", {0: '{"orders":{"0":100}}'}, first='{"orders":{"0":0}}')
         settle_checkpoint(spark, state({0: 0}), {"orders": TopicDescription("id-1", present)}, drain=drain)
-        assert spark.folder.exists() is kept
+        assert any(spark.folder.iterdir()) is kept
+        assert (tmp_path / "c.aside-1").exists() is not kept
 
     def test_a_batch_of_a_topic_that_is_gone_is_not_repeated(self) -> None:
         assert repeatable(None, {})
@@ -163,7 +164,8 @@ class TestCheckpoint:
         assert torn.next_start() is None
         present = {"orders": TopicDescription("id-1", {0: (0, 20)})}
         settle_checkpoint(torn, state({0: 10}), present, drain=True)
-        assert not torn.folder.exists()
+        assert list(torn.folder.iterdir()) == []
+        assert (tmp_path / "c.aside-1" / "offsets").is_dir()
 
     def test_a_checkpoint_whose_offsets_are_missing_is_not_used(self, tmp_path: Path) -> None:
         assert checkpoint(tmp_path / "c", {3: '{"orders":{"0":10}}'}, (3, 4)).next_start() is None
@@ -202,11 +204,16 @@ class TestCheckpoint:
         assert spark.next_start() is None
 
     def test_setting_aside_keeps_every_earlier_one(self, tmp_path: Path) -> None:
-        for _ in range(2):
-            (tmp_path / "checkpoint").mkdir()
+        for number in range(2):
+            (tmp_path / "checkpoint" / f"offsets-{number}").mkdir(parents=True)
             Checkpoint(tmp_path / "checkpoint").set_aside()
         assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint.aside-1", "checkpoint.aside-2"]
         assert Checkpoint(tmp_path / "checkpoint").set_aside() is None
+
+    def test_one_in_which_nothing_is_yet_is_not_set_aside(self, tmp_path: Path) -> None:
+        for _ in range(2):
+            settle_checkpoint(Checkpoint(tmp_path / "c"), state({}), {}, drain=True)
+        assert list(tmp_path.iterdir()) == [tmp_path / "c"]
 
     @pytest.mark.parametrize(
         ("start", "recorded", "present", "expected"),
