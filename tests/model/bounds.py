@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from tests.model.world import Bounds
+from tests.model.shop import EVENTS
+from tests.model.world import ANY, Bounds
 
 SHORT: Mapping[str, Bounds] = MappingProxyType(
     {
@@ -31,6 +32,9 @@ LONG: Mapping[str, Bounds] = MappingProxyType(
         "a lost ledger and the replicator": Bounds(losses=1, consumed=2, recuts=1),
         "a lost ledger and a fault": Bounds(losses=1, faults=1),
         "a lost ledger while a driver sleeps": Bounds(losses=1, preemptions=1, drivers=2),
+        "two drivers, every interleaving of a batch": Bounds(
+            preemptions=ANY, drivers=2, rivals=1, cuts=((len(EVENTS),),)
+        ),
     }
 )
-"""Minutes of one core."""
+"""Minutes of one core; the last one an hour."""

@@ -93,6 +93,7 @@ def drive(name: str, cut: Cut, send: Send, at_rest: Callable[[object], None]) ->
     """One driver, from its start until all events have landed: what the job does, but for Spark and Kafka.
 
     Args:
+        cut: end offsets of the batches; behind the last one the topic ends.
         at_rest: told all that the process remembers, when it remembers nothing else.
     """
     _driver.name = name
@@ -101,7 +102,7 @@ def drive(name: str, cut: Cut, send: Send, at_rest: Callable[[object], None]) ->
         zone, state, JOB, source="shop", writer=name, host="host", partner=b"{}", threads=1, sleep=_no_wait
     )
     at_rest(_memory(opened.ledger))
-    while (begin := _offset(opened.ledger)) < len(EVENTS):
+    while (begin := _offset(opened.ledger)) < cut[-1]:
         end = next(end for end in cut if end > begin)
         planned = Planned({TOPIC: {0: max((0, *(each for each in cut if each <= begin)))}}, {TOPIC: {0: end}})
         run_batch(

@@ -196,7 +196,7 @@ class Run:
 
     def _settle(self, process: Process) -> None:
         self._tell(f"{process.name} has landed everything")
-        if not self.world.seen.complete():
+        if not self.world.seen.complete(self.world.left.cuts[0][-1]):
             raise PromiseBroken(f"{process.name} has nothing left to land, but {self.world.seen} is seen")
         self.world.settled = True
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from connectors.landing_zone.errors import PathNotFoundError
-from tests.model import explorer, process, promises
+from tests.model import explorer
 from tests.model.disks import BareStorage, Files, WatchedDisk
 from tests.model.order import commute
 from tests.model.schedule import Run
@@ -15,7 +15,7 @@ from tests.model.world import ANY, Bounds, Call
 
 _PATHS = ("a", "a/b", "a/c", "ab", "d/e/f")
 _FOLDERS = ("", "a", "d", "d/e", *_PATHS)
-_TWO_DRIVERS = Bounds(preemptions=ANY, drivers=2, rivals=1)
+_TWO_STARTS = Bounds(preemptions=ANY, drivers=2, rivals=1, cuts=((0,),))
 
 
 def _call(method: str, *paths: str) -> Call:
@@ -63,10 +63,6 @@ def test_two_drivers_that_start_at_once_meet_every_state_although_fewer_ways_are
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """All interleavings of two starts on an empty zone with nothing to land, with and without what sleeps."""
-    monkeypatch.setattr(process, "EVENTS", ())
-    monkeypatch.setattr(promises, "EVENTS", ())
-    monkeypatch.setattr(promises, "OFFSETS", dict.fromkeys(promises.OFFSETS, ()))
-
     fewer, states = _explore(monkeypatch)
     monkeypatch.setattr(Run, "_may_sleep", lambda run: False)
     all_ways, all_states = _explore(monkeypatch)
@@ -89,7 +85,7 @@ def _explore(monkeypatch: pytest.MonkeyPatch) -> tuple[explorer.Explored, set[ob
 
     with monkeypatch.context() as patch:
         patch.setattr(explorer._Seen, "is_new", noted)
-        return explorer.explore(_TWO_DRIVERS), states
+        return explorer.explore(_TWO_STARTS), states
 
 
 def _after(there: set[str], *calls: Call) -> tuple[dict[str, bytes], list[object]]:

@@ -52,7 +52,7 @@ class Bounds(NamedTuple):
         recuts: processes whose source cuts the batches differently.
         takes_last: 1 where the replicator also takes each table's last file; it empties no folder then, as one that
             keeps what it has read for days.
-        cuts: how a source may plan the events; the first is the usual one.
+        cuts: how a source may plan the events, all to the same end; the first is the usual one.
     """
 
     faults: int = 0
