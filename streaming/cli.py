@@ -33,7 +33,7 @@ from streaming.commands import (
     verify,
     version,
 )
-from streaming.console import print_text, show_error, show_unexpected
+from streaming.console import EndedError, print_text, show_error, show_unexpected
 from streaming.remedies import with_command
 
 DEBUG_VARIABLE = "CDC_BRIDGE_DEBUG"
@@ -93,6 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app(given, prog_name="cdc-bridge")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except EndedError as ended:
+        show_error(with_command(ended.error, given), as_json=as_json, debug=debug)
+        return ended.code
     except BridgeError as error:
         show_error(with_command(error, given), as_json=as_json, debug=debug)
         return 1

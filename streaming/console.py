@@ -74,6 +74,19 @@ def show_error(error: BridgeError, *, as_json: bool, debug: bool = False) -> Non
         print_json({"error": error_values(error)})
 
 
+class EndedError(Exception):
+    """An error that ends a command with an exit code of its own.
+
+    Attributes:
+        error: what there is to tell; code: above 0.
+    """
+
+    def __init__(self, error: BridgeError, code: int) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.code = code
+
+
 def error_values(error: BridgeError) -> dict[str, object]:
     """The error as plain values: ``kind``, ``message``, ``facts``, ``remedy``, ``transient``, ``runbook``."""
     return {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from connectors.command_lines import PROGRAM, typed
-from connectors.errors import BridgeError, Terminal
+from connectors.errors import BridgeError, Transient
 
 
 def with_command(error: BridgeError, arguments: Sequence[str]) -> BridgeError:
@@ -20,7 +20,7 @@ def with_command(error: BridgeError, arguments: Sequence[str]) -> BridgeError:
         arguments: of the command line, behind the program's name. A URL may hold a secret that it should not, or be
             what is wrong, so ``URL`` stands for it.
     """
-    if isinstance(error, Terminal) and not names_command(error.remedy):
+    if not isinstance(error, Transient) and not names_command(error.remedy):
         error.remedy = f"{error.remedy} (to try again: {typed([_shown(word) for word in arguments])})"
     return error
 

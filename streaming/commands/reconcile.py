@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streaming.commands.arguments import ConfigArgument
-from streaming.console import JsonOption, people, print_json, results, show_error
+from streaming.console import EndedError, JsonOption, people, print_json, results
 
 EQUAL, DIFFERENT, NOT_KNOWN = 0, 1, 2
 """Exit codes."""
@@ -52,8 +52,7 @@ def reconcile(
             outcomes = progress.aside_for(compare(work, progress.steps))
             done = list(outcomes) if as_json else show_outcomes(outcomes, results())
     except BridgeError as error:
-        show_error(error, as_json=as_json)
-        raise typer.Exit(NOT_KNOWN) from None
+        raise EndedError(error, NOT_KNOWN) from error
     if as_json:
         print_json([one.values() for one in done])
     verdicts = {one.verdict for one in done}

@@ -135,7 +135,6 @@ ACTS: dict[str, str] = {
     "connectors.landing_zone.errors.LedgerFormatError": "run the release that wrote it",
     "connectors.landing_zone.errors.LedgerWholeError": "look there why a table stands still",
     "connectors.landing_zone.errors.PathNotFoundError": "stop that, restart",
-    "connectors.landing_zone.errors.StorageDeniedError": "give the identity write access to the item",
     "connectors.landing_zone.errors.VersionNotKeptError": "name one of those",
     "connectors.landing_zone.replay.export.ExportError": "Delta needs the extra `delta`",
     "connectors.source_database.errors.DatabaseAccessError": "grant SELECT on the tables",

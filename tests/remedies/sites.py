@@ -144,6 +144,10 @@ SITES: dict[str, dict[str, tuple[str, str]]] = {
         "choose an offset from ": (_START, "TestStartingOffset::test_that_is_not_there"),
     },
     "StorageDeniedError": {
+        "mount the volume of ": (
+            "tests/catalogue/test_checkpoint_disk.py",
+            "test_one_of_its_own_that_can_only_be_read_is_told_by_a_first_start_and_the_next_one_lands_every_row_once",
+        ),
         "look at what is at this path": (_START, "test_storage_denied_by_a_disk"),
         "give the bridge's identity 'Read and write'": (_START, "test_storage_denied"),
         "move the files in it one by one": (

@@ -19,6 +19,7 @@ from tests.remedies.lost_files import FOREIGN, landed_twice, started, take
 from tests.remedies.shell import Printed
 from tests.remedies.site import Site, disk
 from tests.support.records import Table
+from tests.support.told_commands import commands
 from tests.unit.streaming.landed_shop import ORDERS, row
 from tests.unit.streaming.rebuild_world import NAME, World
 
@@ -214,3 +215,11 @@ def test_client_options_that_librdkafka_does_not_take(world: Site) -> None:
     world.set(kafka__client={"fetch.wait.max.ms": 5})
     assert world.shell.follow(refused.remedy, "explain").code == 0
     require_health(world)
+
+
+def test_settings_that_do_not_say_where_the_database_is(world: Site) -> None:
+    """`reconcile` names what to type like every other command that a terminal error ends (docs/errors.md)."""
+    refused = world.shell.type("cdc-bridge reconcile CONFIG")
+    assert (refused.code, refused.error) == (2, SettingsError.__name__)
+    assert refused.act.startswith("set source.database.url, and password_file for its user, which needs SELECT")
+    assert commands(refused.remedy) == [f"cdc-bridge reconcile {world.config}"]

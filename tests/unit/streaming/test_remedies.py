@@ -16,6 +16,7 @@ from streaming.cli import main
 from streaming.console import error_values
 from streaming.errors_docs import errors
 from streaming.remedies import with_command
+from streaming.task.results import TaskFailedError, TaskFailedTransientError
 from tests.support.told_commands import commands
 
 TERMINAL = [kind for kind in errors() if issubclass(kind, Terminal)]
@@ -41,6 +42,14 @@ def test_what_the_bridge_tries_again_by_itself_is_not_to_be_typed() -> None:
     error = BrokerUnavailableError("No broker", remedy="it is tried again")
     assert isinstance(error, Transient)
     assert with_command(error, ["run", "bridge.yaml"]).remedy == "it is tried again"
+
+
+def test_what_a_task_met_for_good_tells_the_command_too() -> None:
+    met = TaskFailedError("No such file", remedy="look who has removed it", error="PathNotFoundError")
+    told = with_command(met, ["run", "bridge.yaml"]).remedy
+    assert told == "look who has removed it (to try again: `cdc-bridge run bridge.yaml`)"
+    passing = TaskFailedTransientError("It is slow", remedy="it is tried again", error="StorageError")
+    assert with_command(passing, ["run", "bridge.yaml"]).remedy == "it is tried again"
 
 
 @pytest.mark.parametrize("words", [["verify", "/zones/my shop"], ["pause", "b.yaml", "--", "-x;`id`"], ["a\nb"], [""]])
