@@ -81,7 +81,7 @@ def adopted_table(zone: Zone, folder: str, seen: SeenSource | None, base: Ledger
         return None
     found = FoundTable(name, folder, last, Proof.NONE)
     if seen is None and last:
-        seen = _told_by_footer(zone.storage, name, files.by_number[last][0].path)
+        seen = _told_by_footer(zone.storage, found, files.by_number[last][0].path)
     if seen is None:
         return replace(found, why="no record in Kafka names the source table that lands here")
     try:
@@ -218,18 +218,18 @@ def _columns(table: ZoneTable, metadata: TableMetadata, numbers: dict[int, str])
     return Columns(footer.schema, dict(rows), hashlib.sha256(body).hexdigest(), footer)
 
 
-def _told_by_footer(zone: Storage, name: str, path: str) -> SeenSource | None:
+def _told_by_footer(zone: Storage, found: FoundTable, path: str) -> SeenSource | None:
     """What a file of the bridge's own says, for a table whose records Kafka does not hold any more.
 
-    None also where it says that it is another table's, since then it tells nothing of this one.
+    None also where it says that it is another table's, or was written into another folder: somebody has put it here.
     """
     try:
         footer = read_footer(zone.read(path))
     except (InvalidZoneError, PathNotFoundError):
         return None
-    if footer.table != name:
-        return None
     state = state_from_footer(footer, "", {})
+    if (footer.table, state.folder) != (found.name, found.folder):
+        return None
     return SeenSource(state.source, state.keys, frozenset(footer.vector))
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from connectors.landing_zone.storage import work
-from connectors.landing_zone.storage.os_errors import told
+from connectors.landing_zone.storage.os_errors import is_missing, told
 from connectors.landing_zone.storage.paths import checked, checked_folder, child
 from connectors.landing_zone.storage.protocol import Entry
 
@@ -215,7 +215,7 @@ class LocalStorage:
         """
         place = self._root / checked(folder)
         around = (self._work, *place.parents)
-        made = [place, *(parent for parent in around if not parent.exists())]
+        made = [place, *(parent for parent in around if is_missing(parent))]
         try:
             yield
         finally:

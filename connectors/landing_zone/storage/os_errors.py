@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from connectors.landing_zone.errors import PathNotFoundError, StorageDeniedError, StorageError
 
@@ -28,6 +29,14 @@ def told(path: str) -> Iterator[None]:
         raise missing_file(path, place=error.filename) from error
     except OSError as error:
         raise _explained(error, path) from error
+
+
+def is_missing(folder: Path) -> bool:
+    """Whether there is nothing; where the system lets nobody look, something may be."""
+    try:
+        return not folder.exists()
+    except OSError:
+        return False
 
 
 def _explained(error: OSError, path: str) -> StorageError | StorageDeniedError:
