@@ -60,6 +60,13 @@ class Printed:
         return "" if title is None else title[1]
 
 
+def require_refused(refused: Printed, kind: type[Exception], remedy: str, *where: str) -> None:
+    """It ends with this error, which says where, and tells this to do."""
+    assert (refused.code, refused.error) == (1, kind.__name__), refused
+    assert refused.act.startswith(remedy), refused.remedy
+    assert [fact for fact in where if fact not in refused.err] == [], refused.err
+
+
 @dataclass
 class Shell:
     """Types command lines, in a terminal that is wide enough for every line.

@@ -99,6 +99,20 @@ def test_database_url(rig: Rig, db: Database, compared: Site) -> None:
     require_equal(compared)
 
 
+def test_settings_that_name_no_database(rig: Rig, db: Database, compared: Site) -> None:
+    make_orders(db)
+    compared.set(source={})
+    refused = compared.shell.type("cdc-bridge reconcile CONFIG")
+    assert (refused.code, refused.error) == (2, SettingsError.__name__)
+    assert refused.act == "set source.database.url, and password_file for its user, which needs SELECT on the tables"
+    password = compared.config.with_name("password")
+    password.write_text(db.password)
+    url = f"postgresql://{db.user}@{db.host}:{db.port}/{db.name}"
+    compared.set(source={"database": {"url": url, "password_file": str(password)}})
+    again = compared.shell.follow(refused.remedy, "reconcile")
+    assert (again.code, again.out.startswith(f"equal     {NAME}  2 rows")) == (0, True), again
+
+
 def test_source_table(rig: Rig, db: Database, compared: Site) -> None:
     """The settings name another database than the connector reads."""
     make_orders(db)

@@ -59,6 +59,10 @@ def test_what_stops_a_demo_and_that_the_next_one_lands_what_is_true(
     assert refused.act.startswith("name a new or an empty folder, `cdc-bridge demo --keep FOLDER`")
     assert [path.name for path in taken.iterdir()] == ["thesis.odt"]
 
+    refused = shell.type_apart(DEMO, FOLDER=taken / "thesis.odt" / "demo")
+    assert (refused.code, refused.error) == (1, DemoFolderError.__name__)
+    assert refused.act.startswith("name a folder that this user may write, `cdc-bridge demo --keep FOLDER`, or leave")
+
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:MaxMetaspaceSize=12m")
     refused = shell.type_apart(DEMO, FOLDER=folder)
     assert (refused.code, refused.error) == (1, BrokerStartError.__name__)

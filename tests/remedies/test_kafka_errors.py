@@ -106,6 +106,24 @@ def test_dead_letter_refused(with_letter: Site, config: KafkaConfig) -> None:
     require_letter(site)
 
 
+def test_dead_letter_refused_without_its_topic(with_letter: Site) -> None:
+    """Somebody has deleted it since the bridge was started."""
+    site = with_letter
+    topic = site.cluster.own_topic("deleted-letters")
+    site.set(dead_letters__topic=topic, kafka__client={"topic.metadata.propagation.max.ms": "100"})
+    site.cluster.delete(topic)
+    refused = site.shell.type(RUN)
+    assert (refused.code, f"error: {DeadLetterRefusedError.__name__}" in refused.err) == (1, True), refused
+    assert refused.remedy.startswith("create the dead-letter topic, or let the bridge's user create it"), refused.remedy
+    assert site.files() == {}, "nothing lands without the letter"
+    assert site.cluster.own_topic("deleted-letters") == topic
+    require_letter(site)
+
+
+HANDED_ON = "streaming/lifecycle/rebuilding.py::_refuse"
+"""Where what Kafka's refusal needs becomes what the table needs."""
+
+
 def test_signal_refused(cluster: Cluster, config: KafkaConfig, world: Site) -> None:
     """By a limit that somebody has set on the signal topic, in the middle of a resync."""
     topic = cluster.own_topic("signals")
@@ -119,7 +137,7 @@ def test_signal_refused(cluster: Cluster, config: KafkaConfig, world: Site) -> N
     parked = world.table.parked
     assert parked is not None
     assert (parked.reason, world.signals) == ("snapshot_failed", {})
-    assert parked.remedy == f"{raised.value.remedy}; then `cdc-bridge resync CONFIG {NAME}`"
+    assert parked.remedy == f"{raised.value.remedy}; then `cdc-bridge resync CONFIG {NAME}`", HANDED_ON
     limit(config, topic, "1000000")
     carry_out(world, parked.remedy, "resync")
     assert len(world.signals) == 1

@@ -107,3 +107,21 @@ def test_too_much_to_read(
     site.snapshot = (ORDERS.reread(row(1, "uno"), 40), ORDERS.reread(row(3, "three"), 40))
     carry_out(site, refused.remedy, "resync")
     require_health(site)
+
+
+def test_records_gone_that_may_be_newer_than_a_letter(
+    site: Site, connectors_registry: EmbeddedRegistry, wrong_registry: EmbeddedRegistry
+) -> None:
+    """RecordsGoneError is what the driver answers: retention has gone on past the letter's record."""
+    avro = orders(connectors_registry)
+    site.send(ORDERS.create(row(1, "one"), 10), avro.create(row(3, "three"), 11), ORDERS.update(row(1, "uno"), 12))
+    assert site.shell.type(RUN).code == 0
+    site.set(registry={"url": connectors_registry.url})
+    site.expire(2)
+    refused = site.shell.type("cdc-bridge dead-letters replay CONFIG --all", beside=site.live)
+    assert refused.code == 1
+    assert "Kafka's retention has removed the records from 1 to 1" in refused.out
+    assert refused.remedy.startswith(f"rebuild the table with `cdc-bridge resync CONFIG {NAME}`")
+    site.snapshot = (ORDERS.reread(row(1, "uno"), 40), ORDERS.reread(row(3, "three"), 40))
+    carry_out(site, refused.remedy, "resync")
+    require_health(site)

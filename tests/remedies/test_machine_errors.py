@@ -60,14 +60,22 @@ class TestJars:
     def test_no_network(
         self, unstarted: Bridge, shell: Shell, spark_jars: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Nor may this user write where the variable says."""
+        """At first this user may not even write where the variable says."""
         (tmp_path / "in the way").touch()
         monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "in the way"))
         refused = shell.type_apart(RUN)
         assert (refused.code, refused.error) == (1, JarsError.__name__)
         assert refused.act == f"let {FOLDER_VARIABLE} name a folder that this user may write to"
-        shutil.copytree(spark_jars[0].parent, tmp_path / "jars" / spark_jars[0].parent.name)
         monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "jars"))
+        with monkeypatch.context() as offline:
+            offline.setenv("JAVA_TOOL_OPTIONS", "-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9")
+            refused = shell.type_apart(RUN)
+        assert (refused.code, refused.error) == (1, JarsError.__name__)
+        assert refused.act == (
+            "check the network; without one, copy the folder from a machine that has it and let "
+            f"{FOLDER_VARIABLE} name the folder around it"
+        )
+        shutil.copytree(spark_jars[0].parent, tmp_path / "jars" / spark_jars[0].parent.name)
         assert shell.type_apart(RUN).code == 0
         assert unstarted.rows() == [row(1, "uno")]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.kafka.errors import TopicNotFoundError
+from connectors.kafka.errors import RecordsGoneError, TopicNotFoundError
 from connectors.landing_zone.errors import PathNotFoundError, SequenceConflictError, StorageDeniedError
 from connectors.landing_zone.ledger.version_file import path_of
 from streaming.resolving.decision import Decision
@@ -79,6 +79,22 @@ def test_topic_not_found_by_who_reads_it(world: Site, tmp_path: Path) -> None:
     world.cluster.send(record)
     again = world.shell.follow(refused.remedy, "explain")
     assert (again.code, again.told, f"{topic} / 0 / 0" in again.out) == (0, [], True), again
+    require_health(world)
+
+
+def test_records_gone_before_they_are_read(world: Site, tmp_path: Path) -> None:
+    """Retention goes on after `explain` has asked which records there are."""
+    topic = world.cluster.own_topic("short")
+    world.cluster.send(*(replace(ORDERS.create(row(key), 50 + key), topic=topic) for key in range(3)))
+    explain = f"cdc-bridge explain CONFIG --topic {topic}"
+    with while_read(head_of(world, tmp_path), lambda: world.cluster.expire(topic, 0, 2)):
+        refused = world.shell.type(f"{explain} --offset 0")
+    assert (refused.code, refused.error) == (1, RecordsGoneError.__name__)
+    assert (f"topic: {topic}" in refused.err, "offset: 0" in refused.err) == (True, True)
+    assert refused.act.startswith("retention has removed it, or the topic was created again: ask for a later offset")
+    later = world.shell.type(f"{explain} --offset 2")
+    assert (later.code, later.told, f"{topic} / 0 / 2" in later.out) == (0, [], True), later
+    assert world.shell.follow(refused.remedy, "resync", beside=world.live, TABLE=NAME).code == 0
     require_health(world)
 
 

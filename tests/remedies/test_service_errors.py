@@ -11,6 +11,7 @@ import pytest
 
 from connectors.errors import Terminal
 from connectors.fabric.errors import FabricDeniedError, FabricNotFoundError
+from connectors.fabric.rest import SCOPE
 from connectors.kafka.embedded_registry import EmbeddedRegistry, Fault
 from connectors.kafka.errors import RegistryAccessError
 from connectors.source_database.kafka_connect import (
@@ -22,6 +23,7 @@ from connectors.source_database.kafka_connect import (
 from streaming.demo.encoding import Encoding
 from tests.emulators.fabric_server import ITEM, TOKEN, WORKSPACE, FabricServer, golden
 from tests.emulators.identity_server import IdentityServer
+from tests.emulators.login_server import LoginServer
 from tests.remedies.broken_zones import require_health
 from tests.remedies.shell import Printed
 from tests.remedies.site import Site
@@ -125,6 +127,25 @@ class TestFabric:
         assert (granted.code, "the mirrored database is Running" in granted.out) == (0, True)
         assert [told for told in granted.told if told.startswith(remedy)] == []
         require_health(asking)
+
+    def test_sign_in(self, fabric: FabricServer, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The identity's secret has run out, and the variable gets the new one."""
+        site.set(fabric=fabric_section(fabric))
+        site.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
+        told = "check the workload identity, or the AZURE_CLIENT_ID, AZURE_TENANT_ID and credential variables of"
+        with LoginServer("new", {SCOPE.removesuffix("/.default"): TOKEN}) as login:
+            for name, value in login.environment("old").items():
+                monkeypatch.setenv(name, value)
+            monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "EnvironmentCredential")
+            refused = site.shell.type(CHECK)
+            assert "The identity gives no token for Fabric: " in refused.out, refused
+            assert [one for one in refused.told if one.startswith(told) and "sign-in host can be reached" in one]
+            monkeypatch.setenv("AZURE_CLIENT_SECRET", "new")
+            granted = site.shell.type(CHECK)
+            assert (granted.code, "the mirrored database is Running" in granted.out) == (0, True), granted
+            assert [one for one in granted.told if one.startswith(told)] == []
+            assert {secret for secret, _ in login.told} == {"old", "new"}
+            require_health(site)
 
 
 @pytest.mark.kafka

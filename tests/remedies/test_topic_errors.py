@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from connectors.kafka.embedded_broker import EmbeddedBroker
 from connectors.kafka.errors import TopicNotFoundError
 from connectors.landing_zone.errors import OffsetGapError, TopicRecreatedError
 from connectors.landing_zone.ledger.state import TableStatus
 from connectors.landing_zone.requests import Action, answer_to, new_request, submit
 from connectors.landing_zone.storage.local import LocalStorage
-from tests.support.bridge import Bridge
+from streaming.demo.workload import Record
+from tests.remedies.shell import Shell
+from tests.support.bridge import QUICK_BROKER, Bridge
 from tests.support.cluster import Cluster
+from tests.support.patient_broker import PATIENT
 from tests.support.played_debezium import PlayedDebezium
 from tests.support.records import Table
 from tests.unit.streaming.landed_shop import row
@@ -125,3 +130,60 @@ def test_a_named_topic_that_is_gone_stops_its_tables_only(shop: Shop) -> None:
     for topics in ([shop.lines.topic, "no-such-topic"], [shop.shared]):
         with pytest.raises(TopicNotFoundError):
             shop.bridge.run(kafka__topics=topics)
+
+
+def test_topic_recreated_in_another_cluster(
+    cluster: Cluster, bridge: MakeBridge, broker_jars: list[Path], tmp_path: Path, shell: Shell
+) -> None:
+    """First the settings name another one by mistake; later the right one is made anew."""
+    orders, customers = Table(cluster.topic("public.orders")), Table(cluster.topic("public.customers"), "customers")
+    topics, right = [orders.topic, customers.topic], cluster.bootstrap_servers
+    debezium = PlayedDebezium(cluster)
+    made = naming(bridge(**debezium.settings), *topics)
+    cluster.send(orders.create(row(1), 10), customers.create(row(1), 11))
+    made.run()
+    files, told = (
+        made.files(),
+        "check kafka.bootstrap_servers: nothing was changed, and with the right cluster the next",
+    )
+
+    def refused(servers: str) -> str:
+        with pytest.raises(TopicRecreatedError, match="none of the 2 topics that the ledger knows is there") as raised:
+            made.run(kafka__bootstrap_servers=servers, kafka__topics=topics)
+        assert raised.value.remedy.startswith(told)
+        assert made.files() == files
+        return raised.value.remedy
+
+    with EmbeddedBroker(tmp_path / "other", broker_jars, properties=PATIENT, jvm_options=QUICK_BROKER) as other:
+        wrong = Cluster(other.bootstrap_servers)
+        wrong.prefix = cluster.prefix
+        assert [wrong.topic(name) for name in ("public.orders", "public.customers")] == topics
+        refused(other.bootstrap_servers)
+    cluster.send(orders.create(row(2), 20))
+    made.run(kafka__bootstrap_servers=right)
+    assert made.rows() == [row(1), row(2)]
+
+    files = made.files()
+    for topic in topics:
+        cluster.delete(topic)
+        cluster.topic(topic.removeprefix(f"{cluster.prefix}."))
+    remedy = refused(right)
+    made.run(kafka__topics=[orders.topic])
+    made.run(kafka__topics=topics)
+    assert {table.status for table in made.ledger.tables.values()} == {TableStatus.PARKED}
+    shell.places["CONFIG"] = made.write_settings()
+    for asked, (table, rows) in enumerate(((orders, [row(1), row(2, "two")]), (customers, [row(1)]))):
+        name = f"public.{table.name}"
+        sent = [table.reread(one, 30) for one in rows]
+
+        def turn(name: str = name, sent: list[Record] = sent, asked: int = asked) -> None:
+            made.run()
+            if made.ledger.tables[name].status is TableStatus.FILLING and len(debezium.asked()) == asked + 1:
+                debezium.snapshot(*sent, collection=name)
+
+        assert shell.follow(remedy, "resync", beside=turn, TABLE=name).code == 0
+        made.run()
+    cluster.send(orders.create(row(3), 40), customers.create(row(2), 41))
+    made.run()
+    assert {table.status for table in made.ledger.tables.values()} == {TableStatus.STREAMING}
+    assert (made.rows(), made.rows("public.customers")) == ([row(1), row(2, "two"), row(3)], [row(1), row(2)])

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from connectors.kafka.errors import ClientOptionsError
@@ -14,9 +17,10 @@ from streaming.explaining.explain import NoSuchRecordError
 from streaming.resolving.decision import Decision, DecisionRefusedError
 from streaming.settings import SettingsError
 from streaming.zones.adopting import AdoptRefusedError
+from tests.remedies.adopted_zones import body, foreign
 from tests.remedies.broken_zones import require_health
 from tests.remedies.lost_files import FOREIGN, landed_twice, started, take
-from tests.remedies.shell import Printed
+from tests.remedies.shell import require_refused
 from tests.remedies.site import Site, disk
 from tests.support.records import Table
 from tests.support.told_commands import commands
@@ -27,13 +31,6 @@ pytestmark = pytest.mark.kafka
 
 VERIFY = "cdc-bridge verify ZONE"
 RIGHT_STATE = "name the state storage of the bridge that writes this zone: `cdc-bridge verify ZONE --state URL`"
-
-
-def require_refused(refused: Printed, kind: type[Exception], remedy: str, *where: str) -> None:
-    """It ends with this error, which says where, and tells this to do."""
-    assert (refused.code, refused.error) == (1, kind.__name__), refused
-    assert refused.act.startswith(remedy), refused.remedy
-    assert [fact for fact in where if fact not in refused.err] == [], refused.err
 
 
 def test_invalid_zone_of_a_number_that_no_file_has(world: Site) -> None:
@@ -158,6 +155,19 @@ def test_export_into_a_file(world: Site, tmp_path: Path) -> None:
     out.unlink()
     assert world.shell.type("cdc-bridge replay ZONE --to csv OUT", OUT=out).code == 0
     assert world.shell.follow(refused.remedy, "replay", FOLDER=tmp_path / "other").code == 0
+
+
+def test_export_of_a_type_that_the_format_lacks(world: Site, tmp_path: Path) -> None:
+    """Another tool's zone has a time of day."""
+    schema = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("opens", pa.time64("us"))])
+    rows = [{"id": 1, "opens": time(8, 30)}]
+    foreign(world, {1: body(rows, schema)}, folder="public.schema/doors")
+    replay = "cdc-bridge replay ZONE --table public.doors"
+    refused = world.shell.type(f"{replay} --to delta OUT", OUT=tmp_path / "delta")
+    require_refused(refused, ExportError, "choose another format: ", "table: public.doors", "Time64")
+    assert world.shell.follow(refused.remedy, "replay", FOLDER=tmp_path / "out").code == 0
+    assert pq.read_table(tmp_path / "out" / "public.doors.parquet").to_pylist() == rows
+    assert pq.read_table(tmp_path / "out" / f"{NAME}.parquet").num_rows == 2
 
 
 def test_settings_that_are_not_there(world: Site) -> None:

@@ -68,6 +68,19 @@ def test_table_reset_that_is_undone(world: Site) -> None:
     require_health(world)
 
 
+@pytest.mark.parametrize("command", ["resume", "resync"])
+def test_table_reset_of_which_only_the_metadata_is_gone(world: Site, command: str) -> None:
+    """Without a copy the table is filled anew; with one, the file is put back."""
+    kept = world.zone.files.pop(METADATA)
+    started(world)
+    remedy = stands(world, TableResetError)
+    assert "; or, if only this file was deleted, put it back and `cdc-bridge resume" in remedy
+    if command == "resume":
+        world.zone.write(METADATA, kept)
+    carry_out(world, remedy, command)
+    require_health(world)
+
+
 def test_ledger_behind_because_of_another_writer(world: Site) -> None:
     world.zone.write(NEXT, b"another's")
     started(world)
