@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from connectors.landing_zone.delimited_format import ENCODING, DelimitedFormat, contract_type
-from connectors.landing_zone.errors import InvalidZoneError
-from connectors.landing_zone.layout import METADATA_FILE
 from connectors.landing_zone.schema import PinnedSchema
 
 SEQUENTIAL = "SequentialFileName"
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -92,102 +88,3 @@ def metadata_of(schema: PinnedSchema, delimited: DelimitedFormat | None = None) 
         )
         declaration = DelimitedDeclaration(columns, delimited)
     return TableMetadata(key_columns=keys, upsert_by_default=bool(keys), delimited=declaration)
-
-
-def parse_metadata(body: bytes, *, path: str = METADATA_FILE) -> TableMetadata:
-    """Metadata that the bridge has written; ``path`` is named in errors.
-
-    Raises:
-        InvalidZoneError: not JSON, or not what the bridge writes: somebody else changed the file.
-    """
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise _changed(f"it is not JSON: {error}", path) from error
-    root = _Part(content, "", path)
-    keys = root.texts("keyColumns")
-    strategy = root.take("fileDetectionStrategy", str)
-    if strategy != SEQUENTIAL:
-        raise _changed(f"fileDetectionStrategy is {strategy!r} instead of {SEQUENTIAL!r}", path)
-    upsert = root.take("isUpsertDefaultRowMarker", bool)
-    declaration = _declaration(root) if "SchemaDefinition" in root.left else None
-    root.require_empty()
-    return TableMetadata(key_columns=keys, upsert_by_default=upsert, delimited=declaration)
-
-
-def _declaration(root: _Part) -> DelimitedDeclaration:
-    columns: list[DeclaredColumn] = []
-    definition = root.part("SchemaDefinition")
-    for number, entry in enumerate(definition.take("Columns", list)):
-        column = _Part(entry, f"SchemaDefinition.Columns[{number}].", root.path)
-        declared = DeclaredColumn(
-            column.take("Name", str), column.take("DataType", str), column.take("IsNullable", bool)
-        )
-        column.require_empty()
-        columns.append(declared)
-    definition.require_empty()
-    properties = root.part("FileFormatTypeProperties")
-    file_format, extension = root.take("FileFormat", str), root.take("FileExtension", str)
-    fixed = {
-        "FirstRowAsHeader": properties.take("FirstRowAsHeader", bool),
-        "Encoding": properties.take("Encoding", str),
-    }
-    if fixed != {"FirstRowAsHeader": True, "Encoding": ENCODING}:
-        raise _changed(f"FileFormatTypeProperties ask for {fixed}", root.path)
-    try:
-        text = DelimitedFormat(
-            column_separator=properties.take("ColumnSeparator", str),
-            row_separator=properties.take("RowSeparator", str),
-            quote=properties.take("QuoteCharacter", str),
-            escape=properties.take("EscapeCharacter", str),
-            null=properties.take("NullValue", str),
-            gzip=extension.endswith(".gz"),
-            extension=extension.removesuffix(".gz"),
-        )
-    except ValueError as error:
-        raise _changed(str(error), root.path) from error
-    properties.require_empty()
-    if file_format != text.file_format:
-        raise _changed(f"FileFormat is {file_format!r} instead of {text.file_format!r}", root.path)
-    return DelimitedDeclaration(tuple(columns), text)
-
-
-class _Part:
-    """An object within the metadata, whose keys are taken one by one until none is left."""
-
-    def __init__(self, content: object, prefix: str, path: str) -> None:
-        if not isinstance(content, dict):
-            raise _changed(f"{prefix.removesuffix('.') or 'it'} is not an object", path)
-        self.left: dict[str, object] = dict(content)
-        self.path = path
-        self._prefix = prefix
-
-    def take(self, key: str, kind: type[_T]) -> _T:
-        if key not in self.left:
-            raise _changed(f"{self._prefix}{key} is missing", self.path)
-        value = self.left.pop(key)
-        if not isinstance(value, kind):
-            raise _changed(f"{self._prefix}{key} is {value!r}", self.path)
-        return value
-
-    def part(self, key: str) -> _Part:
-        return _Part(self.take(key, dict), f"{self._prefix}{key}.", self.path)
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        values = self.take(key, list) if key in self.left else []
-        if not all(isinstance(value, str) for value in values):
-            raise _changed(f"{self._prefix}{key} has to be a list of names", self.path)
-        return tuple(values)
-
-    def require_empty(self) -> None:
-        if self.left:
-            raise _changed(f"it has the unknown key {self._prefix}{min(self.left)}", self.path)
-
-
-def _changed(what: str, path: str) -> InvalidZoneError:
-    return InvalidZoneError(
-        f"the table's metadata is not as the bridge wrote it: {what}",
-        remedy="restore the file, and `cdc-bridge resume CONFIG TABLE` if that has stopped its table; without a copy, "
-        "`cdc-bridge resync CONFIG TABLE`: the replicator has read it once, and its keys change with a new folder only",
-        file=path,
-    )

@@ -40,7 +40,6 @@ from connectors.landing_zone.ledger.copying import SNAPSHOT_COPY, read_copy
 from connectors.landing_zone.ledger.log import Ledger
 from connectors.landing_zone.ledger.owner import OWNER_FILE, Owner, read_owner
 from connectors.landing_zone.ledger.state import LedgerState
-from connectors.landing_zone.metadata import parse_metadata
 from connectors.landing_zone.numbering import SequenceNumber
 from connectors.landing_zone.replay import table_metadata
 from connectors.landing_zone.replay.content import open_content
@@ -117,7 +116,7 @@ def documents() -> tuple[tuple[bytes, Callable[[bytes], object]], ...]:
     return (
         *((body, _fabric) for body in fabric),
         *((body, _schema) for body in schemas),
-        (json.dumps(_METADATA).encode(), parse_metadata),
+        (json.dumps(_METADATA).encode(), _table_metadata),
         (_OFFSETS, _offsets),
         (_version(), _ledger),
         (_version(), _ledger),

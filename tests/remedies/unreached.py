@@ -56,12 +56,6 @@ UNREACHED: dict[str, dict[str, Unreached]] = {
             "tests/unit/landing_zone/test_footer.py",
             "test_a_file_of_another_program_is_reported_with_what_to_do",
         ),
-        "restore the file, and": Unreached(
-            "No command reads metadata as what the bridge itself writes: a start compares bytes, and others read it "
-            "by the format.",
-            "tests/unit/landing_zone/test_metadata.py",
-            "test_metadata_that_somebody_else_changed_is_reported_with_what_is_wrong",
-        ),
     },
     "OffsetGapError": {
         "set the streaming": Unreached(

@@ -1,12 +1,16 @@
 import json
-import re
-from typing import Any
 
 import pytest
 
 from connectors.landing_zone.delimited_format import DelimitedFormat, contract_type
-from connectors.landing_zone.errors import InvalidZoneError
-from connectors.landing_zone.metadata import metadata_of, parse_metadata
+from connectors.landing_zone.metadata import metadata_of
+from connectors.landing_zone.replay.table_metadata import (
+    DetectionStrategy,
+    TextColumn,
+    TextFormat,
+    TextType,
+    parse_metadata,
+)
 from connectors.landing_zone.schema import PinnedColumn, PinnedSchema
 from tests.unit.landing_zone.landed_rows import TYPES
 
@@ -96,86 +100,25 @@ def test_every_pinned_type_has_a_name_in_the_contract() -> None:
 @pytest.mark.parametrize("schema", [ORDER_LINES, KEYLESS])
 @pytest.mark.parametrize("text", [None, DelimitedFormat(), TSV, DelimitedFormat(gzip=True, extension="psv")])
 def test_metadata_is_read_back_as_it_was_written(schema: PinnedSchema, text: DelimitedFormat | None) -> None:
+    """By the reader of the format, which knows nothing of the bridge."""
     metadata = metadata_of(schema, text)
-    assert parse_metadata(metadata.to_json()) == metadata
-
-
-def changed(**changes: Any) -> bytes:
-    body = json.loads(metadata_of(ORDER_LINES, TSV).to_json())
-    for key, value in changes.items():
-        *parents, last = key.split("__")
-        part = body
-        for parent in parents:
-            part = part[parent]
-        if value is None:
-            del part[last]
-        else:
-            part[last] = value
-    return json.dumps(body).encode()
-
-
-COLUMN = {"Name": "a", "DataType": "String", "IsNullable": True}
-
-
-@pytest.mark.parametrize(
-    ("body", "what"),
-    [
-        (b"{", "it is not JSON: Expecting property name enclosed in double quotes"),
-        (b"\xff", "it is not JSON"),
-        (b"[]", "it is not an object"),
-        (changed(keyColumns="id"), "keyColumns is 'id'"),
-        (changed(keyColumns=[1]), "keyColumns has to be a list of names"),
-        (changed(fileDetectionStrategy=None), "fileDetectionStrategy is missing"),
-        (
-            changed(fileDetectionStrategy="LastUpdateTimeFileDetection"),
-            "fileDetectionStrategy is 'LastUpdateTimeFileDetection' instead of 'SequentialFileName'",
-        ),
-        (changed(isUpsertDefaultRowMarker="true"), "isUpsertDefaultRowMarker is 'true'"),
-        (changed(ConditionalUpdateColumn="n"), "it has the unknown key ConditionalUpdateColumn"),
-        (changed(FileFormat="CSV"), "FileFormat is 'CSV' instead of 'DelimitedText'"),
-        (changed(FileExtension=None), "FileExtension is missing"),
-        (changed(SchemaDefinition=[]), "SchemaDefinition is []"),
-        (changed(SchemaDefinition__Columns=[1]), "SchemaDefinition.Columns[0] is not an object"),
-        (
-            changed(SchemaDefinition__Columns=[COLUMN, {**COLUMN, "Size": 1}]),
-            "it has the unknown key SchemaDefinition.Columns[1].Size",
-        ),
-        (changed(SchemaDefinition__More=1), "it has the unknown key SchemaDefinition.More"),
-        (changed(FileFormatTypeProperties__NullValue=None), "FileFormatTypeProperties.NullValue is missing"),
-        (
-            changed(FileFormatTypeProperties__Encoding="utf-16"),
-            "FileFormatTypeProperties ask for {'FirstRowAsHeader': True, 'Encoding': 'utf-16'}",
-        ),
-        (
-            changed(FileFormatTypeProperties__ColumnSeparator="#"),
-            "'#' cannot be the column separator of a delimited file; allowed are ',', ';', '|', '\\t'",
-        ),
-        (changed(FileFormatTypeProperties__More=1), "it has the unknown key FileFormatTypeProperties.More"),
-    ],
-)
-def test_metadata_that_somebody_else_changed_is_reported_with_what_is_wrong(body: bytes, what: str) -> None:
-    with pytest.raises(InvalidZoneError) as caught:
-        parse_metadata(body, path="orders/_metadata.json")
-    assert caught.value.message.startswith(f"the table's metadata is not as the bridge wrote it: {what}")
-    assert caught.value.remedy == (
-        "restore the file, and `cdc-bridge resume CONFIG TABLE` if that has stopped its table; without a copy, "
-        "`cdc-bridge resync CONFIG TABLE`: the replicator has read it once, and its keys change with a new folder only"
+    read = parse_metadata(metadata.to_json(), "orders/_metadata.json")
+    assert (read.keys, read.strategy, read.upsert_default, read.unusual) == (
+        metadata.key_columns,
+        DetectionStrategy.SEQUENTIAL,
+        metadata.upsert_by_default,
+        (),
     )
-    assert caught.value.facts == {"file": "orders/_metadata.json"}
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"column_separator": "#"}, "'#' cannot be the column separator"),
-        ({"row_separator": ""}, "'' cannot be the row separator"),
-        ({"quote": ""}, "'' cannot be the quote character"),
-        ({"escape": ""}, "'' cannot be the escape character"),
-        ({"escape": "'"}, "\"'\" cannot be the escape character of a delimited file; allowed are '\\\\', '/', '\"'"),
-        ({"null": "a,b"}, "the text for NULL must not contain a separator, the quote or the escape character"),
-        ({"extension": "csv.gz"}, "not a file extension: 'csv.gz'"),
-    ],
-)
-def test_a_format_that_cannot_hold_every_text_is_refused(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        DelimitedFormat(**wrong)
+    assert (read.text is None) is (text is None)
+    if text is not None and metadata.delimited is not None and read.text is not None:
+        assert read.text == TextFormat(
+            extension=text.file_extension,
+            row_separator=text.row_separator,
+            column_separator=text.column_separator,
+            quote=text.quote,
+            escape=text.escape,
+            null_value=text.null,
+            columns=tuple(
+                TextColumn(column.name, TextType(column.type), column.nullable) for column in metadata.delimited.columns
+            ),
+        )

@@ -14,7 +14,7 @@ from connectors.kafka.config import KafkaConfig
 from connectors.kafka.dead_letters import DeadLetterConfig, DeadLetterProducer
 from connectors.landing_zone.ledger.draft import Draft
 from connectors.landing_zone.ledger.state import LandedFile, LedgerState, TableState, TableStatus
-from connectors.landing_zone.metadata import parse_metadata
+from connectors.landing_zone.replay.table_metadata import parse_metadata
 from connectors.landing_zone.storage.location import StorageLocation
 from streaming.demo.workload import Record
 from streaming.driver.assemble import assemble
@@ -184,6 +184,6 @@ class TestTextFiles:
         file = LandedFile("public.orders", 1, 1, "staged", "target", "", "", 1, {}, "")
         now = replace(batches.job.job, defaults=TableOptions())
         body = table_metadata({"public.orders": file}, state, now)["public.orders"]
-        written = parse_metadata(body).delimited
+        written = parse_metadata(body, "_metadata.json").text
         assert written is not None
-        assert (written.format.column_separator, written.format.file_extension) == (";", "csv")
+        assert (written.column_separator, written.extension) == (";", "csv")
