@@ -62,11 +62,11 @@ def opened(key: str, password: str | None, *, file: str | None = None) -> str:
 
 def _blocks(path: str, kinds: tuple[str, ...], what: str, remedy: str) -> list[str]:
     try:
-        text = Path(path).read_text()
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or "not text"
+        # What is around the blocks may be text in any encoding.
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError as problem:
         raise ClientOptionsError(
-            f"a PEM file of the Kafka client cannot be read: {reason}",
+            f"a PEM file of the Kafka client cannot be read: {problem.strerror}",
             remedy="check the path in the settings and the file's permissions",
             file=path,
         ) from problem

@@ -247,7 +247,10 @@ SITES: dict[str, dict[str, tuple[str, str]]] = {
     "TopicNotFoundError": {
         "check the topic's name and": (_MEANWHILE, "test_topic_not_found_by_who_reads_it"),
         "correct , or create the topic": (_KAFKA, "test_topic_not_found"),
-        "create it again only with": (_GONE, "test_topic_not_found_by_a_table_that_catches_up"),
+        "rebuild the table with cdc-bridge resync CONFIG {}: a topic": (
+            _GONE,
+            "test_topic_not_found_by_a_table_that_catches_up",
+        ),
         "rebuild the table with": (_GONE, "test_topic_not_found_by_a_letter_that_is_replayed"),
     },
     "TopicRecreatedError": {

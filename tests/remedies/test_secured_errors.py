@@ -37,6 +37,7 @@ from streaming import running, service
 from streaming.kafka_options import source_options
 from streaming.logs import log_nothing
 from streaming.service import run_bridge
+from streaming.settings import BridgeSettings
 from tests.integration.secured_broker import PASSWORD, USER, Certificates, secured
 from tests.remedies.broken_zones import require_health
 from tests.remedies.shell import Printed, Shell
@@ -154,7 +155,7 @@ def test_client_options_that_do_not_fit_together(
 ) -> None:
     files = {"CA": certificates.ca, "CERTIFICATE": certificates.certificate, "KEY": certificates.key}
     needed = {name: files.get(value, value) for name, value in NEEDED.items()}
-    client = {name: value for name, value in (needed | wrong).items() if value is not None}
+    client = {name: value for name, value in {**needed, **wrong}.items() if value is not None}
     guarded.set(kafka__security={}, kafka__client=client)
     guarded.send(ORDERS.create(row(1, "uno"), 10), ORDERS.create(row(3, "three"), 11))
     explain = f"cdc-bridge explain CONFIG --topic {guarded.topic}"
@@ -223,8 +224,12 @@ def test_client_options_that_only_java_refuses(
     refused("check key_password (or its file) and key_file under kafka.security")
     key.write_bytes(converted)
 
+    def renewed(settings: BridgeSettings, *, once: bool) -> dict[str, str]:
+        key.unlink()
+        return source_options(settings, once=once)
+
     with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(service, "source_options", lambda *_, **__: key.unlink() or source_options(*_, **__))
+        meanwhile.setattr(service, "source_options", renewed)
         refused("check the path in the settings and the file's permissions")
     key.write_bytes(converted)
 

@@ -70,7 +70,7 @@ class TestRegistryAccess:
         assert (refused.code, f"error: {RegistryAccessError.__name__}" in refused.err) == (1, True)
         assert refused.remedy.startswith("check username, password and certificates under registry")
         looked = site.shell.type(CHECK)
-        assert (looked.code, refused.remedy in looked.told) == (1, True)
+        assert (looked.code, refused.act in looked.told) == (1, True)
         server.fault = Fault.NONE
         assert site.shell.type(CHECK).code == 0
         assert site.shell.type(RUN).code == 0

@@ -69,7 +69,7 @@ def test_topic_not_found_by_a_table_that_catches_up(site: Site, west: str) -> No
     require_refused(
         refused,
         "the topic that the table has to catch up from does not exist",
-        f"create it again only with its records; otherwise `cdc-bridge resync CONFIG {NAME}`",
+        f"rebuild the table with `cdc-bridge resync CONFIG {NAME}`: a topic that is made again is another",
     )
     assert site.shell.follow(refused.remedy, "resync", beside=turn).code == 0
     leave_out(site, west)

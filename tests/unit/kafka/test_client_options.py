@@ -183,7 +183,7 @@ def test_a_key_that_the_password_does_not_open_is_told(password: str | None, tmp
 
 
 def test_certificate_and_key_in_two_files_are_given_to_java_as_text(tmp_path: Path) -> None:
-    (tmp_path / "me.pem").write_text(f"a comment\n{CERTIFICATE}\n{AUTHORITY}\n")
+    (tmp_path / "me.pem").write_bytes(f"Soci\u00e9t\u00e9\n{CERTIFICATE}\n{AUTHORITY}\n".encode("latin-1"))
     (tmp_path / "me.key").write_text(f"{KEY}\n")
     security = Security(
         SecurityProtocol.SSL, certificate_file=str(tmp_path / "me.pem"), key_file=str(tmp_path / "me.key")
@@ -337,7 +337,7 @@ def test_a_key_that_java_cannot_read_is_refused_with_the_command_that_converts_i
     ("content", "message"),
     [
         (None, "a PEM file of the Kafka client cannot be read: No such file or directory"),
-        (b"\xff\xfe", "a PEM file of the Kafka client cannot be read: not text"),
+        (b"\xff\xfe", "holds no private key in PKCS#8 form; it holds: nothing in PEM form"),
         (b"nothing", "holds no private key in PKCS#8 form; it holds: nothing in PEM form"),
     ],
 )
