@@ -221,7 +221,8 @@ def require_records(ranges: Ranges, present: Mapping[str, TopicDescription], tab
         if found is None:
             raise TopicNotFoundError(
                 "the topic that the table has to catch up from does not exist",
-                remedy=f"rebuild the table with {command('resync CONFIG {}', table)}: a topic that is made again is another",
+                remedy=f"rebuild the table with {command('resync CONFIG {}', table)}: a topic that is made again is "
+                "another",
                 topic=topic,
                 table=table,
             )
