@@ -13,8 +13,9 @@ import time
 import traceback
 from dataclasses import dataclass, field
 
+from tests.model.moves import Stop
 from tests.model.process import small_world
-from tests.model.schedule import Run, Stop
+from tests.model.schedule import Run
 from tests.model.world import Bounds, World
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from connectors.errors import BridgeError, Transient
 from connectors.landing_zone.errors import (
@@ -26,6 +25,7 @@ from connectors.landing_zone.errors import (
     ZoneOwnedError,
 )
 from connectors.landing_zone.ledger.owner import OWNER_FILE
+from tests.model.moves import CARRY_ON, END, FAULTS, Crash, Option, Outcome, Process, Stop, let_go, locked
 from tests.model.order import commute
 from tests.model.process import drive, rebuild
 from tests.model.promises import PromiseBroken
@@ -33,79 +33,6 @@ from tests.model.world import ANY, Call, World
 
 LOST_LEDGER_ERRORS = (LedgerCorruptError, LedgerBehindError, ZoneOwnedError)
 """What a driver may end with while the ledger is lost."""
-
-
-class Option(NamedTuple):
-    """Something that may happen next. ``apply`` makes it happen and returns what the process in hand has to do."""
-
-    told: str | Callable[[], str]
-    apply: Callable[[], object]
-
-
-class Stop(BaseException):
-    """The run is over; processes in the middle of something just end."""
-
-
-class Crash(BaseException):
-    """The process is killed."""
-
-
-class _Send(NamedTuple):
-    """What becomes of the request in hand."""
-
-    effect: bool = True
-    answer: bool = True
-    late: bool = False
-    dies: bool = False
-
-
-_CARRY_ON = _Send()
-_END = object()
-_FAULTS = {
-    "fails": _Send(effect=False, answer=False),
-    "takes effect, its answer is lost": _Send(answer=False),
-    "is given up and arrives later": _Send(effect=False, answer=False, late=True),
-    "is cut off by a crash": _Send(effect=False, dies=True),
-    "is followed by a crash": _Send(dies=True),
-    "is on its way at a crash": _Send(effect=False, late=True, dies=True),
-}
-
-
-def _locked() -> threading.Lock:
-    lock = threading.Lock()
-    lock.acquire()
-    return lock
-
-
-def _open(lock: threading.Lock) -> None:
-    if lock.locked():
-        lock.release()
-
-
-@dataclass
-class Process:
-    """A process that is alive.
-
-    Attributes:
-        losses: times that the ledger had been lost when it was started.
-        heard: digest of all answers it got: with its name and its cut, it decides what it does next.
-        hindered: whether anything has happened while it was alive that it did not do by itself.
-        asking: the request that it is about to make.
-        asleep: it was left before that, and until somebody changes its answer nothing is new if it goes on.
-    """
-
-    name: str
-    kind: str
-    cut: int = 0
-    losses: int = 0
-    heard: int = 0
-    hindered: bool = False
-    asking: Call | None = None
-    asleep: bool = False
-    turn: threading.Lock = field(default_factory=_locked)
-
-    def key(self) -> tuple[object, ...]:
-        return self.name, self.kind, self.cut, self.heard, self.hindered
 
 
 class Run:
@@ -131,7 +58,7 @@ class Run:
         self._alive: list[Process] = []
         self._current: Process | None = None
         self._names: set[str] = set()
-        self._over = _locked()
+        self._over = locked()
         self._threads: list[threading.Thread] = []
 
     def go(self) -> None:
@@ -155,7 +82,7 @@ class Run:
 
     def _wake_all(self) -> None:
         for process in list(self._alive):
-            _open(process.turn)
+            let_go(process.turn)
 
     # What a process does.
 
@@ -228,8 +155,8 @@ class Run:
     def _request(self, process: Process, call: Call) -> Any:
         process.asking = call
         chosen = self._decide(process)
-        assert isinstance(chosen, _Send)
-        process.hindered |= chosen is not _CARRY_ON
+        assert isinstance(chosen, Outcome)
+        process.hindered |= chosen is not CARRY_ON
         world = self.world
         if chosen.late and not (world.lost and call.disk == "state"):
             world.late = (*world.late, (process.name, call))
@@ -275,7 +202,7 @@ class Run:
             if chosen.told:
                 self._tell(chosen.told if isinstance(chosen.told, str) else chosen.told())
             result = chosen.apply()
-            if result is _END:
+            if result is END:
                 self.ended = True
                 return None
             if isinstance(result, Process):
@@ -301,7 +228,7 @@ class Run:
                 return
         if self.stopped:
             self._wake_all()
-        _open(self._over)
+        let_go(self._over)
 
     def _start(self, kind: str, cut: int = 0) -> Process:
         world = self.world
@@ -333,15 +260,15 @@ class Run:
             if not operating:
                 options += self._starts(process, spend)
         if process is None and not self._alive and world.settled:
-            options.append(Option("", lambda: _END))
+            options.append(Option("", lambda: END))
         return options + self._happenings()
 
     def _own(self, process: Process) -> list[Option]:
         call = process.asking
         assert call is not None
-        options = [Option("", lambda: _CARRY_ON)]
+        options = [Option("", lambda: CARRY_ON)]
         if self.world.left.faults > 0:
-            for told, fault in _FAULTS.items():
+            for told, fault in FAULTS.items():
                 if call.writes or told == "fails":
                     say = partial("{}: {} {}".format, process.name, call, told)
                     options.append(Option(say, lambda fault=fault: (self._spend("faults"), fault)[1]))

@@ -16,6 +16,7 @@ from streaming.monitoring.alerts import ALERTS
 from streaming.settings import BridgeSettings
 from streaming.settings.explain import known_keys
 from tests.remedies.inventory import ACTS, ACTS_ALONE, TESTS, told_to_do
+from tests.remedies.raise_sites import written
 from tests.unit.streaming.test_named_settings import KEYS, named
 
 ROOT = Path(connectors.__file__).parents[1]
@@ -48,20 +49,8 @@ def remedies() -> list[tuple[str, str]]:
         for path in sorted((ROOT / package).rglob("*.py")):
             for part in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 for value in _remedies_in(part):
-                    found.append((f"{path.relative_to(ROOT)}:{value.lineno}", _written(value)))
+                    found.append((f"{path.relative_to(ROOT)}:{value.lineno}", written(value)))
     return found
-
-
-def _written(value: ast.expr) -> str:
-    """The texts of an expression; a command's template is that command (:mod:`connectors.command_lines`)."""
-    words = []
-    for part in ast.walk(value):
-        match part:
-            case ast.Call(func=ast.Name(id="command" | "command_line")):
-                words.append("cdc-bridge ")
-            case ast.Constant(value=str(word)):
-                words.append(word)
-    return "".join(words)
 
 
 def _remedies_in(part: ast.AST) -> Iterator[ast.expr]:
@@ -87,7 +76,7 @@ def remedies_of_errors() -> Iterator[tuple[str, str]]:
                     case ast.Call(func=ast.Name(id=kind)) if kind in kinds:
                         for value in _remedies_of(part):
                             named_constants = [each.id for each in ast.walk(value) if isinstance(each, ast.Name)]
-                            text = _written(value)
+                            text = written(value)
                             if text and not any(name.isupper() for name in named_constants):
                                 yield kind, text
 
