@@ -94,6 +94,7 @@ RUN --mount=type=bind,source=docker/steps,target=/mnt \
     && python3 -m venv --without-pip /opt/cdc-bridge/venv \
     && ../tools/bin/pip --python /opt/cdc-bridge/venv/bin/python install --quiet --no-index --no-deps --no-compile \
         --root /project ../wheels/*.whl \
+    && test -f /project/opt/cdc-bridge/venv/lib/python3.11/site-packages/connectors/debezium/avro_kernel/_kernel.abi3.so \
     && test -f /project/opt/cdc-bridge/venv/lib/python3.11/site-packages/connectors/debezium/json_kernel/_kernel.abi3.so \
     && test -f /project/opt/cdc-bridge/venv/lib/python3.11/site-packages/connectors/kafka/reading/_messages.abi3.so \
     && /mnt/trim.sh /opt/cdc-bridge/venv /project \

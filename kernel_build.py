@@ -1,8 +1,10 @@
-"""How C becomes extension modules, which setup.py names: the JSON kernel, and what copies Kafka's messages.
+"""How C becomes extension modules, which setup.py names: the kernels that read JSON and Avro, and what copies Kafka's
+messages.
 
 They keep to CPython's stable interface, so that one serves every version that the bridge runs on. They are optional:
-where there is no C compiler, or no headers of Python's, JSON is decoded and Kafka is read without them. Nothing of the
-folder that they are built in gets into them, and each says which sources it was built of: others make other columns.
+where there is no C compiler, or no headers of Python's, records are decoded and Kafka is read without them. Nothing
+of the folder that they are built in gets into them, and each says which sources it was built of: others make other
+columns.
 """
 
 from __future__ import annotations
@@ -39,5 +41,6 @@ def _extension(folder: str, name: str) -> FFI:
     return ffi
 
 
-kernel = _extension("connectors/debezium/json_kernel", "kernel")
+json_kernel = _extension("connectors/debezium/json_kernel", "kernel")
+avro_kernel = _extension("connectors/debezium/avro_kernel", "kernel")
 messages = _extension("connectors/kafka/reading", "messages")

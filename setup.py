@@ -15,7 +15,7 @@ class Wheel(bdist_wheel):
 
 
 setup(
-    cffi_modules=["kernel_build.py:kernel", "kernel_build.py:messages"],
+    cffi_modules=["kernel_build.py:json_kernel", "kernel_build.py:avro_kernel", "kernel_build.py:messages"],
     cmdclass={"bdist_wheel": Wheel},
     # The modules keep to the stable interface of the oldest Python that the bridge runs on: one wheel for all.
     options={"bdist_wheel": {"py_limited_api": "cp311"}},

@@ -1,4 +1,4 @@
-"""Avro values become event groups: datums are grouped by writer schema and each group is read as one block."""
+"""Avro values become event groups: datums are grouped by writer schema and each group is read together."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from connectors.debezium.avro_reader import AvroReader, ReadPart
 from connectors.debezium.avro_records import AvroRecords
 from connectors.debezium.avro_registry import AvroReaders
 from connectors.debezium.avro_schema import GENERIC_UNION
+from connectors.debezium.bodies import Bodies
+from connectors.debezium.converted import distinct
 from connectors.debezium.event_group import EventGroup, NoImages, present_mask
 from connectors.debezium.events import Bools, Int64s, SkipReason
 from connectors.debezium.flattened import first_present, is_metadata, metadata_fields, operations, topic_table
@@ -36,7 +38,7 @@ class AvroCodec:
         self._readers = readers
 
     def decode(
-        self, topic: str, part: AvroRows, datums: list[bytes], keys: RecordKeys, verdicts: Verdicts
+        self, topic: str, part: AvroRows, datums: Bodies, keys: RecordKeys, verdicts: Verdicts
     ) -> list[EventGroup]:
         """The row events among the datums of one writer schema; verdicts on all others.
 
@@ -51,7 +53,7 @@ class AvroCodec:
         groups: list[EventGroup] = []
         for form, places in self._forms(reader, topic, keys, part.rows).items():
             if isinstance(form, RecordForm):
-                mine = datums if len(places) == len(datums) else [datums[place] for place in places.tolist()]
+                mine = datums if len(places) == len(datums) else datums.select(places)
                 groups += self._groups(topic, reader, form, part.rows[places], mine, verdicts)
                 continue
             for row in part.rows[places].tolist():
@@ -65,7 +67,7 @@ class AvroCodec:
         names = frozenset(field.name for field in reader.record.root.children)
         shapes = keys.shape_of[rows]
         found: dict[RecordForm | SkipReason | Rejection, list[Int64s]] = {}
-        for shape in np.unique(shapes).tolist():
+        for shape in distinct(shapes):
             places = np.flatnonzero(shapes == shape)
             form = form_of(names, topic, keys.names_at(int(rows[places[0]])), self._options)
             found.setdefault(form, []).append(places)
@@ -77,26 +79,22 @@ class AvroCodec:
         reader: AvroReader,
         form: RecordForm,
         rows: Int64s,
-        bodies: list[bytes],
+        bodies: Bodies,
         verdicts: Verdicts,
     ) -> list[EventGroup]:
-        names = [field.name for field in reader.record.root.children]
-        match form:
-            case RecordForm.ENVELOPE:
-                columns = [name for name in names if name in ("op", "source", "before", "after")]
-            case RecordForm.FLATTENED:
-                columns = names
-            case _:
-                assert_never(form)
-        parts, bad = reader.read(bodies, columns)
+        parts, bad = reader.read(bodies)
         for place, error in bad.items():
             verdicts.reject(int(rows[place]), error.reason, str(error))
         groups: list[EventGroup] = []
         for part in parts:
-            if form is RecordForm.ENVELOPE:
-                groups += self._envelopes(reader, part, rows[part.places], verdicts)
-            else:
-                groups += self._flattened(topic, reader, part, rows[part.places], verdicts)
+            mine = rows[part.places]
+            match form:
+                case RecordForm.ENVELOPE:
+                    groups += self._envelopes(reader, part, mine, verdicts)
+                case RecordForm.FLATTENED:
+                    groups += self._flattened(topic, reader, part, mine, verdicts)
+                case _:
+                    assert_never(form)
         return groups
 
     def _envelopes(self, reader: AvroReader, part: ReadPart, rows: Int64s, verdicts: Verdicts) -> list[EventGroup]:
@@ -188,6 +186,8 @@ class AvroCodec:
         """The connector per record, as the settings or the records say."""
         if self._options.connector != "auto":
             return [self._options.connector] * len(named)
+        if is_constant(named) and isinstance(named[0], str):
+            return named
         return [name if isinstance(name, str) else "" for name in named]
 
     def _member(self, records: AvroRecords, member: str) -> list[Any]:

@@ -1,18 +1,15 @@
-"""Avro datums read one by one: for schemas that have no columnar reader, and to say what is wrong with a datum."""
+"""Avro datums read one by one: those that the kernel leaves, and what is nested in the others."""
 
 from __future__ import annotations
 
 import io
-import json
 import re
-from collections.abc import Mapping
-from typing import Any
 
 import fastavro
 
+from connectors.debezium.avro_expanded import AvroType
 from connectors.debezium.verdicts import BadReason
 
-_NOT_ENCODING = frozenset({"logicalType", "precision", "scale", "default", "doc", "aliases"})
 _PLACE = re.compile(r"(?: from)? <[\w.]+ object at 0x[0-9a-f]+>")
 
 
@@ -32,11 +29,11 @@ class DatumReader:
     """Reads single datums as Python values of the physical types: logical types are not applied.
 
     Args:
-        schema: the writer schema, decoded from JSON.
+        schema: the datums', as :func:`connectors.debezium.avro_expanded.expanded` writes it.
     """
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._schema = fastavro.parse_schema(json.loads(json.dumps(_physical(schema))))
+    def __init__(self, schema: AvroType) -> None:
+        self._schema = fastavro.parse_schema(schema)
 
     def read(self, datum: bytes) -> object:
         """The datum's value: a dict for a record.
@@ -48,8 +45,11 @@ class DatumReader:
         try:
             value = fastavro.schemaless_reader(stream, self._schema, None)
         except (EOFError, IndexError) as error:
-            reason = BadReason.TRUNCATED if stream.tell() >= len(datum) else BadReason.CORRUPT_AVRO
-            raise BadDatumError(reason, f"the datum of {len(datum)} bytes cannot be read: {_told(error)}") from error
+            told = f"the datum of {len(datum)} bytes cannot be read: {_told(error)}"
+            if stream.tell() >= len(datum):
+                raise BadDatumError(BadReason.TRUNCATED, told) from error
+            where = f"before byte {stream.tell()} it names a symbol or a union's branch that its schema does not have"
+            raise BadDatumError(BadReason.CORRUPT_AVRO, f"{told}; {where}") from error
         except UnicodeDecodeError as error:
             raise BadDatumError(BadReason.NOT_UTF8, f"a string is not UTF-8: {error}") from error
         except MemoryError:
@@ -65,11 +65,3 @@ class DatumReader:
 def _told(error: Exception) -> str:
     """An error of fastavro's, without the place in memory that some name: the same datum has the same reason."""
     return _PLACE.sub("", repr(error))
-
-
-def _physical(node: object) -> object:
-    if isinstance(node, list):
-        return [_physical(branch) for branch in node]
-    if not isinstance(node, Mapping):
-        return node
-    return {name: _physical(value) for name, value in node.items() if name not in _NOT_ENCODING}

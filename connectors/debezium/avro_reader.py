@@ -1,4 +1,4 @@
-"""Reads many datums of one writer schema, as columns where that works and one by one where it does not."""
+"""Reads many datums of one writer schema: by the kernel, and one by one what that leaves."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from connectors.debezium.avro_block import AvroBlock, CorruptBlockError, UnsupportedByBlocksError
 from connectors.debezium.avro_datum import BadDatumError, DatumReader
-from connectors.debezium.avro_records import ArrowRecords, AvroRecords, DictRecords
+from connectors.debezium.avro_expanded import expanded
+from connectors.debezium.avro_kernel.native import Kernel
+from connectors.debezium.avro_kernel.nodes import Program
+from connectors.debezium.avro_kernel.scan import Scan
+from connectors.debezium.avro_records import AvroRecords, DictRecords, ScannedRecords
 from connectors.debezium.avro_schema import row_schema_of
+from connectors.debezium.bodies import Bodies
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.events import Int64s
 from connectors.debezium.record_schema import RecordSchema
+
+_CELLS = 1_000_000
+"""Values that are noted at a time, whether they are there or not: each takes nine bytes."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,7 @@ class AvroReader:
 
     Args:
         text: the schema's JSON text, references resolved.
+        kernel: reads most of them; ``None`` to do without.
 
     Attributes:
         record: the schema as a tree.
@@ -44,15 +51,12 @@ class AvroReader:
         SchemaError: the schema cannot be understood.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, kernel: Kernel | None) -> None:
         self.record: RecordSchema = row_schema_of(text)
-        schema = _decoded(text)
-        self._block: AvroBlock | None
         try:
+            schema = expanded(_decoded(text))
             self._datums = DatumReader(schema)
-            self._block = AvroBlock(schema)
-        except UnsupportedByBlocksError:
-            self._block = None
+            self._program = None if kernel is None else Program(kernel, schema)
         except MemoryError:
             raise
         except Exception as error:  # fastavro raises whatever it meets, such as KeyError for an enum without symbols
@@ -61,34 +65,23 @@ class AvroReader:
                 remedy="look at the schema in the registry; Kafka Connect's Avro converter must have written it",
             ) from error
 
-    @property
-    def columnar(self) -> bool:
-        """True when datums are read as columns."""
-        return self._block is not None
-
-    def read(self, datums: list[bytes], columns: list[str]) -> tuple[list[ReadPart], dict[int, BadDatumError]]:
-        """All readable datums in ascending parts, and what is wrong with the others, by place.
+    def read(self, datums: Bodies) -> tuple[list[ReadPart], dict[int, BadDatumError]]:
+        """All readable datums, and what is wrong with the others, by place.
 
         Args:
             datums: encoded datums without any prefix.
-            columns: the top-level fields to read.
         """
-        parts: list[ReadPart] = []
-        bad: dict[int, BadDatumError] = {}
-        # Halves of a corrupt block are read again until the corrupt datum stands alone.
-        pending = [(0, len(datums))] if datums else []
-        while pending:
-            start, stop = pending.pop()
-            columnar = self._columns(datums[start:stop], columns)
-            if columnar is not None:
-                parts.append(ReadPart(np.arange(start, stop), columnar))
-            elif self._block is None or stop - start == 1:
-                # The two readers are not equally strict with damaged datums, so no datum may decide how later ones
-                # are read: what one comes to would depend on those before it.
-                self._one_by_one(datums, start, stop, parts, bad)
-            else:
-                middle = (start + stop) // 2
-                pending += [(middle, stop), (start, middle)]
+        every = np.arange(len(datums))
+        if self._program is None:
+            return self._one_by_one(datums, every)
+        scans, left = self._scanned(self._program, datums)
+        parts, bad = self._one_by_one(datums, left)
+        if len(left):
+            # No cell of a scan says which of its datums are void: those that can be read are scanned by themselves.
+            every = np.delete(every, left)
+            scans, _ = self._scanned(self._program, datums.select(every))
+        if len(every):
+            parts.append(ReadPart(every, ScannedRecords(self._program.root, scans)))
         return parts, bad
 
     def read_whole(self, datum: bytes) -> object:
@@ -99,29 +92,26 @@ class AvroReader:
         """
         return self._datums.read(datum)
 
-    def _columns(self, datums: list[bytes], columns: list[str]) -> ArrowRecords | None:
-        if self._block is None:
-            return None
-        try:
-            table = self._block.read(datums, columns)
-        except CorruptBlockError:
-            return None
-        arrays = [column.combine_chunks() for column in table.columns]
-        return ArrowRecords(pa.StructArray.from_arrays(arrays, names=table.column_names), self._block.enums)
+    def _scanned(self, program: Program, datums: Bodies) -> tuple[list[Scan], Int64s]:
+        """Scans of the datums, and the places of those that the kernel leaves."""
+        together = max(1, _CELLS // max(1, program.cells))
+        starts = range(0, len(datums), together)
+        scans = [Scan(program, datums.part(start, start + together)) for start in starts]
+        left = [start + scan.elsewhere for start, scan in zip(starts, scans, strict=True)]
+        return scans, np.concatenate([np.empty(0, dtype=np.int64), *left])
 
-    def _one_by_one(
-        self, datums: list[bytes], start: int, stop: int, parts: list[ReadPart], bad: dict[int, BadDatumError]
-    ) -> None:
+    def _one_by_one(self, datums: Bodies, chosen: Int64s) -> tuple[list[ReadPart], dict[int, BadDatumError]]:
         places: list[int] = []
         records: list[object] = []
-        for place in range(start, stop):
+        bad: dict[int, BadDatumError] = {}
+        for place in chosen.tolist():
             try:
                 records.append(self._datums.read(datums[place]))
                 places.append(place)
             except BadDatumError as error:
                 bad[place] = error
-        if places:
-            parts.append(ReadPart(np.array(places, dtype=np.int64), DictRecords(records)))
+        parts = [ReadPart(np.array(places, dtype=np.int64), DictRecords(records))] if places else []
+        return parts, bad
 
 
 def _decoded(text: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Decoded Avro records of one writer schema: as Arrow columns, or as dicts where there are no columns.
+"""Decoded Avro records of one writer schema: as the kernel's scans, or as dicts.
 
 Both give the same images and the same physical values.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from typing import Any, Protocol
 
@@ -14,13 +15,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connectors.debezium.avro_datum import DatumReader
+from connectors.debezium.avro_kernel.nodes import Node
+from connectors.debezium.avro_kernel.scan import Scan
 from connectors.debezium.event_group import absent_column, present_mask
-from connectors.debezium.events import Int64s
+from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.physical import Images, Physical, is_nested, json_texts, physical_array, struct_array
 from connectors.debezium.schema import ConnectType, Field
 from connectors.debezium.values import physical_type
-
-Enums = dict[tuple[str, ...], tuple[str, ...]]
 
 
 class AvroRecords(Protocol):
@@ -37,55 +39,104 @@ class AvroRecords(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ArrowRecords:
-    """Records as an Arrow struct array, enums as ints (see :class:`~connectors.debezium.avro_block.AvroBlock`)."""
+class ScannedRecords:
+    """Records as the kernel has noted them. Columns are made of those that are asked for, once each.
 
-    root: pa.StructArray
-    enums: Enums
+    Args:
+        root: the datum's node.
+        scans: of all records in turn; one at least.
+    """
+
+    def __init__(self, root: Node, scans: Sequence[Scan]) -> None:
+        self._root = root
+        self._scans = scans
+        self._arrays: dict[int, pa.Array] = {}
 
     def __len__(self) -> int:
-        return len(self.root)
+        return sum(scan.count for scan in self._scans)
 
     def values(self, *path: str) -> list[Any]:
-        found = _child(self.root, path)
-        if found is None:
-            return [None] * len(self.root)
-        values: list[Any] = found.to_pylist()
-        return _labels(values, self.enums.get(path))
+        node, rest = self._found(path)
+        if node.kind == "record" and rest:
+            return [None] * len(self)
+        return _members(self.listed(node), rest)
 
     def images(self, *path: str) -> Images:
-        found = _child(self.root, path)
-        if found is None or not pa.types.is_struct(found.type):
-            found = pa.nulls(len(self.root), pa.struct([]))
-        return ArrowImages(found, path, self.enums)
+        node, rest = self._found(path)
+        return DictImages.of(self.values(*path)) if rest or node.kind != "record" else ScannedImages(self, node)
+
+    def present(self, node: Node) -> Bools:
+        """The records in which there is a value."""
+        return np.concatenate([scan.present(node) for scan in self._scans])
+
+    def array(self, node: Node) -> pa.Array:
+        """The values of a plain node, of Avro's own type."""
+        if node.cell not in self._arrays:
+            parts = [scan.array(node) for scan in self._scans]
+            self._arrays[node.cell] = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+        return self._arrays[node.cell]
+
+    def listed(self, node: Node) -> list[Any]:
+        """The values as plain Python values; one that all records have is one object."""
+        if node.kind == "record" or not node.is_plain:
+            read = DatumReader(node.schema).read
+            encoded = [value for scan in self._scans for value in scan.encoded(node)]
+            return [None if value is None else read(value) for value in encoded]
+        if all(scan.is_same(node) for scan in self._scans):
+            values: list[Any] = list(chain.from_iterable([scan.first(node)] * scan.count for scan in self._scans))
+        elif node.kind in ("int", "long") and not self.array(node).null_count:
+            values = np.asarray(self.array(node)).tolist()
+        else:
+            values = self.array(node).to_pylist()
+        if node.kind == "enum":
+            return [None if value is None else node.symbols[value] for value in values]
+        return values
+
+    def _found(self, path: Sequence[str]) -> tuple[Node, Sequence[str]]:
+        """The node that the path leads to, as far as there are records on it, and what is left of the path."""
+        node = self._root
+        for place, name in enumerate(path):
+            if name not in node.members:
+                return node, path[place:]
+            node = node.members[name]
+        return node, ()
 
 
-class ArrowImages:
-    """Row images as an Arrow struct array."""
+class ScannedImages:
+    """Row images of scanned records.
 
-    def __init__(self, rows: pa.StructArray, path: tuple[str, ...], enums: Enums) -> None:
-        self._rows = rows
-        self._path = path
-        self._enums = enums
-        self.present = np.asarray(rows.is_valid())
+    Args:
+        node: of the image.
+        places: those of the records that are meant, ascending; ``None`` for all.
+    """
+
+    def __init__(self, records: ScannedRecords, node: Node, places: Int64s | None = None) -> None:
+        self._records = records
+        self._node = node
+        self._places = places
+        present = records.present(node)
+        self.present = present if places is None else present[places]
 
     def column(self, column: Field) -> Physical:
-        found = _child(self._rows, (column.name,))
-        if found is None:
-            return absent_column(column, len(self._rows))
-        kind = physical_type(column)
-        symbols = self._enums.get((*self._path, column.name))
-        if symbols is not None:
-            return _symbols(found, symbols)
-        if is_nested(column, kind):
-            return json_texts(found.to_pylist(), column)
-        if isinstance(kind, pa.StructType):
-            return _cast_struct(found, kind)
-        return _cast(found, kind)
+        found = self._column(column)
+        return found if self._places is None else found.take(self._places)
 
-    def select(self, places: Int64s) -> ArrowImages:
-        return ArrowImages(self._rows.take(pa.array(places)), self._path, self._enums)
+    def select(self, places: Int64s) -> ScannedImages:
+        return ScannedImages(self._records, self._node, places if self._places is None else self._places[places])
+
+    def _column(self, column: Field) -> Physical:
+        node = self._node.members.get(column.name)
+        if node is None:
+            return absent_column(column, len(self._records))
+        kind = physical_type(column)
+        if is_nested(column, kind) or not node.is_plain:
+            return _column_of(self._records.listed(node), column)
+        values = self._records.array(node)
+        if node.kind == "enum":
+            return _cast(pa.array(node.symbols, pa.string()).take(values), kind)
+        if isinstance(kind, pa.StructType) != (node.kind == "record"):
+            return _column_of(self._records.listed(node), column)
+        return _cast_struct(values, kind) if isinstance(kind, pa.StructType) else _cast(values, kind)
 
 
 @dataclass(frozen=True)
@@ -98,13 +149,10 @@ class DictRecords:
         return len(self.records)
 
     def values(self, *path: str) -> list[Any]:
-        found: list[Any] = list(self.records)
-        for name in path:
-            found = [value.get(name) if isinstance(value, dict) else None for value in found]
-        return found
+        return _members(list(self.records), path)
 
     def images(self, *path: str) -> Images:
-        return DictImages([value if isinstance(value, dict) else None for value in self.values(*path)])
+        return DictImages.of(self.values(*path))
 
 
 class DictImages:
@@ -114,43 +162,35 @@ class DictImages:
         self._rows = rows
         self.present = present_mask(rows)
 
+    @classmethod
+    def of(cls, values: Sequence[object]) -> DictImages:
+        """The values that are dicts; all others are absent images."""
+        return cls([value if isinstance(value, dict) else None for value in values])
+
     def column(self, column: Field) -> Physical:
-        values = [None if row is None else row.get(column.name) for row in self._rows]
-        kind = physical_type(column)
-        if is_nested(column, kind):
-            return json_texts(values, column)
-        if isinstance(kind, pa.StructType):
-            return struct_array(values, kind, dict.get)
-        if pa.types.is_string(kind) and column.type is not ConnectType.STRING:
-            values = [None if value is None else str(value) for value in values]
-        return physical_array(values, kind)
+        return _column_of([None if row is None else row.get(column.name) for row in self._rows], column)
 
     def select(self, places: Int64s) -> DictImages:
         chosen = places.tolist()
         return DictImages(list(itemgetter(*chosen)(self._rows)) if len(chosen) > 1 else [self._rows[i] for i in chosen])
 
 
-def _child(rows: pa.StructArray, path: tuple[str, ...]) -> pa.Array | None:
-    found: pa.Array = rows
+def _members(values: list[Any], path: Sequence[str]) -> list[Any]:
     for name in path:
-        if not isinstance(found.type, pa.StructType) or found.type.get_field_index(name) < 0:
-            return None
-        found = pc.struct_field(found, name)
-    return found
+        values = [value.get(name) if isinstance(value, dict) else None for value in values]
+    return values
 
 
-def _labels(values: list[Any], symbols: tuple[str, ...] | None) -> list[Any]:
-    if symbols is None:
-        return values
-    return [None if value is None or not 0 <= value < len(symbols) else symbols[value] for value in values]
-
-
-def _symbols(indexes: pa.Array, symbols: tuple[str, ...]) -> Physical:
-    numbers = np.asarray(pc.fill_null(indexes, 0))
-    wrong = np.flatnonzero((numbers < 0) | (numbers >= len(symbols)))
-    safe = pc.if_else(pa.array((numbers >= 0) & (numbers < len(symbols))), indexes, None)
-    bad = {int(place): f"the enum has no symbol number {numbers[place]}" for place in wrong}
-    return Physical(pa.array(symbols, pa.string()).take(safe), bad)
+def _column_of(values: list[Any], column: Field) -> Physical:
+    """Plain values of Avro's as a column of its physical type."""
+    kind = physical_type(column)
+    if is_nested(column, kind):
+        return json_texts(values, column)
+    if isinstance(kind, pa.StructType):
+        return struct_array(values, kind, dict.get)
+    if pa.types.is_string(kind) and column.type is not ConnectType.STRING:
+        values = [None if value is None else str(value) for value in values]
+    return physical_array(values, kind)
 
 
 def _cast(values: pa.Array, kind: pa.DataType) -> Physical:
@@ -161,16 +201,15 @@ def _cast(values: pa.Array, kind: pa.DataType) -> Physical:
 
 
 def _cast_struct(values: pa.StructArray, kind: pa.StructType) -> Physical:
-    present = set(values.type.names)
     children = []
     for member in kind:
-        child = _child(values, (member.name,)) if member.name in present else None
-        converted = Physical(pa.nulls(len(values), member.type)) if child is None else _cast_any(child, member.type)
+        if values.type.get_field_index(member.name) < 0:
+            children.append(pa.nulls(len(values), member.type))
+            continue
+        child = pc.struct_field(values, member.name)
+        nested = isinstance(member.type, pa.StructType)
+        converted = _cast_struct(child, member.type) if nested else _cast(child, member.type)
         if converted.bad:
             return struct_array(values.to_pylist(), kind, dict.get)
         children.append(converted.values)
     return Physical(pa.StructArray.from_arrays(children, fields=list(kind), mask=values.is_null()))
-
-
-def _cast_any(values: pa.Array, kind: pa.DataType) -> Physical:
-    return _cast_struct(values, kind) if isinstance(kind, pa.StructType) else _cast(values, kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
+from connectors.debezium.avro_kernel.native import Kernel
 from connectors.debezium.avro_reader import AvroReader
 from connectors.debezium.errors import SchemaError, UnknownSchemaError
 from connectors.debezium.schema import Field
@@ -29,10 +30,12 @@ class AvroReaders:
 
     Args:
         schemas: the registry, or ``None`` when the settings name none.
+        kernel: reads most datums; ``None`` to do without.
     """
 
-    def __init__(self, schemas: SchemaLookup | None) -> None:
+    def __init__(self, schemas: SchemaLookup | None, kernel: Kernel | None = None) -> None:
         self._schemas = schemas
+        self._kernel = kernel
         self._kept: dict[SchemaId, AvroReader | Rejection] = {}
         self._fields = 0
         self._unknown: dict[SchemaId, Rejection] = {}
@@ -90,7 +93,7 @@ class AvroReaders:
         fields = len(text) // _CHARACTERS_OF_FIELD
         made: AvroReader | Rejection
         try:
-            made = AvroReader(text)
+            made = AvroReader(text, self._kernel)
             fields += _count(made.record.root)
         except SchemaError as error:
             made = Rejection(BadReason.UNUSABLE_SCHEMA, f"{schema_id.kind} schema id {schema_id.value}: {error}")

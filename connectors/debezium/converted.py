@@ -59,6 +59,14 @@ class Ranged:
     outside: Bools
 
 
+def distinct(numbers: Int64s) -> list[int]:
+    """The numbers that occur, ascending; nothing is sorted where all are the same, as most often they are."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return [int(numbers[0])]
+    found: list[int] = np.unique(numbers).tolist()
+    return found
+
+
 def integer_cells(array: Column) -> tuple[Int64s, Bools]:
     """The numbers of an integer array, 0 for null, and a mask of the cells that are not null."""
     filled = pc.fill_null(array, pa.scalar(0, array.type)) if array.null_count else array

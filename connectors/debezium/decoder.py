@@ -26,7 +26,7 @@ from connectors.debezium.framing import AvroRows, Framed, frame
 from connectors.debezium.headers import RecordHeaders, seen_runs
 from connectors.debezium.isolated import isolated
 from connectors.debezium.json_codec import JsonCodec
-from connectors.debezium.json_kernel.native import KERNEL, Kernel
+from connectors.debezium.kernels import KERNELS, Kernels
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.record_key import KeyReader
 from connectors.debezium.schema_changes import payload_of, read_table_changes
@@ -42,16 +42,14 @@ class Decoder:
     Args:
         options: what the settings say.
         schemas: the schema registry; ``None`` when there is none, then Avro records are bad records.
-        kernel: reads most JSON records; ``None`` where it has not been built, or to do without.
+        kernels: read most records.
     """
 
-    def __init__(
-        self, options: DecodeOptions, schemas: SchemaLookup | None = None, kernel: Kernel | None = KERNEL
-    ) -> None:
+    def __init__(self, options: DecodeOptions, schemas: SchemaLookup | None = None, kernels: Kernels = KERNELS) -> None:
         self._options = options
-        self._readers = AvroReaders(schemas)
-        self._keys = KeyReader(self._readers, kernel)
-        self._json = JsonCodec(options, kernel)
+        self._readers = AvroReaders(schemas, kernels.avro)
+        self._keys = KeyReader(self._readers, kernels.json)
+        self._json = JsonCodec(options, kernels.json)
         self._avro = AvroCodec(options, self._readers)
         self._placeholder = Placeholder(options.placeholder)
 
@@ -131,6 +129,6 @@ class Decoder:
             bodies = Bodies.of_array(values, framed.json)
             groups += self._json.decode(batch.topic, framed.json, bodies, batch.keys, batch.verdicts)
         for part in framed.avro:
-            datums = [value[part.start :] for value in Bodies.of_array(values, part.rows).listed()]
+            datums = Bodies.of_array(values, part.rows).without(part.start, 0)
             groups += self._avro.decode(batch.topic, part, datums, batch.keys, batch.verdicts)
         return groups

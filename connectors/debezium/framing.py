@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from connectors.debezium.converted import present_cells
+from connectors.debezium.converted import distinct, present_cells
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.options import PayloadFormat, SchemaIdFraming
 from connectors.debezium.utf8 import not_utf8
@@ -93,6 +93,9 @@ def _spans(payloads: pa.BinaryArray) -> tuple[npt.NDArray[np.uint8], Int64s, Int
 
 def _heads(content: npt.NDArray[np.uint8], starts: Int64s, sizes: Int64s, length: int) -> npt.NDArray[np.uint8]:
     """So many first bytes of payloads, zeros beyond their ends."""
+    if (sizes >= length).all():
+        whole: npt.NDArray[np.uint8] = content[starts[:, None] + np.arange(length)]
+        return whole
     inside = np.arange(length) < sizes[:, None]
     heads = np.zeros((len(starts), length), dtype=np.uint8)
     heads[inside] = content[(starts[:, None] + np.arange(length))[inside]]
@@ -131,7 +134,7 @@ def _by_prefix(
         usual &= numbers != 0
     elif framing is not SchemaIdFraming.CONFLUENT:
         usual[:] = False
-    for number in np.unique(numbers[usual]).tolist():
+    for number in distinct(numbers[usual]):
         rows = places[usual & (numbers == number)]
         framed.avro.append(AvroRows(SchemaId(SchemaIdKind.CONFLUENT, number), rows, _PREFIX))
     others: dict[Datum, list[int]] = defaultdict(list)

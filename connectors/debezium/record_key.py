@@ -20,7 +20,7 @@ from connectors.debezium.bodies import Bodies
 from connectors.debezium.embedded_schema import EmbeddedSchemas
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.events import Int64s
-from connectors.debezium.framing import Framed
+from connectors.debezium.framing import AvroRows, Framed
 from connectors.debezium.json_kernel.keys import KeyCheck
 from connectors.debezium.json_kernel.native import Kernel
 from connectors.debezium.json_probe import rejection
@@ -145,6 +145,10 @@ class KeyReader:
             usual = self._usual(topic, Bodies.of_array(encoded, framed.json))
             if usual is not None:
                 return usual
+        if len(framed.avro) == 1 and len(framed.avro[0].rows) == len(encoded):
+            every = self._avro_keys(encoded, framed.avro[0])
+            if every is not None:
+                return every
         keys: list[bytes | None] = encoded.to_pylist()
         places: dict[KeyShape, int] = {}
         shape_of = np.full(len(keys), NO_KEY, dtype=np.int64)
@@ -190,6 +194,14 @@ class KeyReader:
         if not self._strict[names].have_all(present):
             return None
         return RecordKeys([self._shapes[names]], every, present, {})
+
+    def _avro_keys(self, encoded: pa.BinaryArray, part: AvroRows) -> RecordKeys | None:
+        """The keys where all are of one writer schema, or ``None`` where that is of no use."""
+        shape = self._avro_shape(part.schema_id)
+        if isinstance(shape, Rejection):
+            return None
+        bodies = Bodies.of_array(encoded, part.rows).without(part.start, 0)
+        return RecordKeys([shape], np.zeros(len(encoded), dtype=np.int64), bodies, {})
 
     def _json_key(self, topic: str, key: bytes) -> tuple[KeyShape, bytes] | Rejection:
         try:
@@ -254,7 +266,7 @@ def _avro_plain(reader: AvroReader) -> ReadPlain:
 
     def read(bodies: list[bytes]) -> list[dict[str, Any]]:
         keys: list[dict[str, Any]] = [{} for _ in bodies]
-        parts, _ = reader.read(bodies, [field.name for field in fields])
+        parts, _ = reader.read(Bodies.of_texts(bodies))
         for part in parts:
             for field in fields:
                 for place, value in zip(part.places.tolist(), part.records.values(field.name), strict=True):
@@ -266,7 +278,7 @@ def _avro_plain(reader: AvroReader) -> ReadPlain:
 
 def _avro_columns(reader: AvroReader) -> ReadColumns:
     def read(bodies: Bodies, fields: Sequence[Field]) -> dict[str, Physical]:
-        parts, bad = reader.read(bodies.listed(), [field.name for field in fields])
+        parts, bad = reader.read(bodies)
         order = np.concatenate([part.places for part in parts] or [np.empty(0, dtype=np.int64)])
         source = np.full(len(bodies), -1, dtype=np.int64)
         source[order] = np.arange(len(order))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import version as installed
 
-from connectors.debezium.json_kernel.native import KERNEL
+from connectors.debezium.kernels import KERNELS
 from streaming.console import JsonOption, print_json, print_text
 from streaming.metrics.build import this_build
 
@@ -17,9 +17,9 @@ def own_version() -> str:
 def version(as_json: JsonOption = False) -> None:
     """Print the versions of the bridge and of what its results depend on, and the commit that it was made of.
 
-    ``json-reader`` and ``kafka-reader`` are ``none`` where the bridge was installed without a C compiler: JSON is then
-    decoded at half the speed, and Kafka's records are read at a fifth. ``kafka-reader`` is ``none``, too, where
-    librdkafka is another than those that it knows; a warning says so.
+    ``avro-reader``, ``json-reader`` and ``kafka-reader`` are ``none`` where the bridge was installed without a C
+    compiler: JSON is then decoded at half the speed, Avro at a twentieth, and Kafka's records are read at a fifth.
+    ``kafka-reader`` is ``none``, too, where librdkafka is another than those that it knows; a warning says so.
     """
     # The command line says its help without Kafka's client.
     from connectors.kafka.reading.library import LIBRARY
@@ -30,7 +30,8 @@ def version(as_json: JsonOption = False) -> None:
         "commit": build.commit,
         "python": build.python,
         **{name: installed(name) for name in ("pyspark", "pyarrow", "polars", "confluent-kafka")},
-        "json-reader": "none" if KERNEL is None else "built",
+        "avro-reader": "none" if KERNELS.avro is None else "built",
+        "json-reader": "none" if KERNELS.json is None else "built",
         "kafka-reader": "none" if LIBRARY is None else "built",
     }
     if as_json:

@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 
 
 class Step(enum.StrEnum):
-    """What a task does with records, in this order."""
+    """What a task does with records, in this order, or waits for: reading and encoding go on beside the others."""
 
     READ = "read"
     DECODE = "decode"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -29,6 +30,7 @@ from streaming.landing.shaping.merged_sources import with_identity
 from streaming.landing.steps import Step, Steps
 from streaming.plan import BatchPlan, PartitionResult
 from streaming.sources import Source, in_order, source_of
+from streaming.task.ahead import one_ahead
 from streaming.task.bad_records import TOO_MANY_TABLES, settling
 from streaming.task.blobs import Blob, pack, sort_key
 from streaming.task.guarded import GuardedLander
@@ -55,7 +57,8 @@ class ReadAndLand:
         worker = worker_for(self.plan.job)
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from together(decode_and_land(worker.read(self.shares[number]), self.plan, worker))
+                with closing(one_ahead(worker.read(self.shares[number]))) as records:
+                    yield from together(decode_and_land(records, self.plan, worker))
 
 
 def decode_and_land(records: Iterable[RawRecords], plan: BatchPlan, worker: Worker) -> Iterator[ResultRow]:

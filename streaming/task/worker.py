@@ -3,7 +3,8 @@
 One entry per process and per job options. Workers are forked from a daemon that has made none of these, and a worker
 runs one task at a time, so nothing here is shared between processes, and of one task's threads only storage and
 registry are: several of them upload its files side by side (:mod:`streaming.task.uploads`) or ask for schemas, while
-decoder and dead-letter producer belong to the thread that runs the task. The key holds the process id so that a fork
+decoder and dead-letter producer belong to the thread that runs the task, and the reader to one thread at a time
+(:mod:`streaming.task.ahead`). The key holds the process id so that a fork
 made later could not inherit a connection.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from connectors.debezium.decoder import Decoder
@@ -48,7 +49,7 @@ class Worker:
     settles: bool = True
     reader: RecordReader | None = None
 
-    def read(self, ranges: Sequence[PartitionRange]) -> Iterator[RawRecords]:
+    def read(self, ranges: Sequence[PartitionRange]) -> Generator[RawRecords]:
         """The records of ranges of Kafka's partitions.
 
         Raises:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -115,8 +114,6 @@ def _supervise(run: int, seconds: float) -> int:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            # A panic inside polars is an error that is caught; its trace would fill the log.
-            env=os.environ | {"RUST_BACKTRACE": "0"},
         ) as process:
             for line in process.stdout or ():
                 told = json.loads(line)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
+from connectors.debezium.kernels import Kernels
 from connectors.debezium.types import pinned_type
 from tests.fuzz.mutation import Case
 from tests.golden.traffic import KnownSchemas, raw_records
 from tests.support.decoded import told
-from tests.support.json_kernel import built
+from tests.support.kernels import built
 
-KERNEL = built()
+KERNELS = built()
 
 
 class BrokenPromiseError(AssertionError):
@@ -33,14 +34,14 @@ def check_decoding(case: Case) -> None:
         Exception: whatever else comes out of the decoder is a finding too; a registry that has written its schemas
             down has no error to pass on.
     """
-    decoder = Decoder(case.options, KnownSchemas(case.schemas))
+    decoder = Decoder(case.options, KnownSchemas(case.schemas), KERNELS)
     raw = raw_records(case.records)
     first, second = decoder.decode(raw), decoder.decode(raw)
     _check_fates(first, len(case.records))
     # What the decoder has remembered changes its speed and nothing else.
     assert _fates(first) == _fates(second)
-    without = Decoder(case.options, KnownSchemas(case.schemas), kernel=None).decode(raw)
-    assert told(first) == told(without), "the kernel reads something else"
+    without = Decoder(case.options, KnownSchemas(case.schemas), Kernels()).decode(raw)
+    assert told(first) == told(without), "a kernel reads something else"
 
 
 def _check_fates(decoded: Decoded, count: int) -> None:

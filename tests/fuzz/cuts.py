@@ -25,8 +25,9 @@ from connectors.debezium import json_reading
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import ChangeChunk, Decoded, Op
 from connectors.debezium.headers import LOGICAL_NAME, RUN_ID, SeenRuns, merge_runs
+from connectors.debezium.kernels import Kernels
 from connectors.debezium.verdicts import BadReason
-from tests.fuzz.contract import KERNEL, BrokenPromiseError
+from tests.fuzz.contract import KERNELS, BrokenPromiseError
 from tests.fuzz.mutation import Case
 from tests.golden.traffic import GoldenRecord, KnownSchemas, raw_records
 
@@ -43,15 +44,15 @@ def check_cuts(case: Case) -> None:
     """
     random = Random(f"cuts of {case.name}")
     whole = _Told(case)
-    whole.take(Decoder(case.options, KnownSchemas(case.schemas), KERNEL).decode(raw_records(case.records)))
+    whole.take(Decoder(case.options, KnownSchemas(case.schemas), KERNELS).decode(raw_records(case.records)))
     pieces = _Told(case)
-    one = Decoder(case.options, KnownSchemas(case.schemas), random.choice((KERNEL, None)))
+    one = Decoder(case.options, KnownSchemas(case.schemas), random.choice((KERNELS, Kernels())))
     for piece in _pieces(random, case.records):
         with patch.object(json_reading, "TOGETHER", random.choice((1, 2, 3, 500))):
             pieces.take(one.decode(raw_records(piece), continued=random.random() < 0.5))
     alone = _Told(case)
     for record in case.records:
-        fresh = Decoder(case.options, KnownSchemas(case.schemas), random.choice((KERNEL, None)))
+        fresh = Decoder(case.options, KnownSchemas(case.schemas), random.choice((KERNELS, Kernels())))
         alone.take(fresh.decode(raw_records([record])))
     for told, how in ((pieces, "in pieces"), (alone, "alone")):
         for record in case.records:

@@ -10,9 +10,10 @@ from types import ModuleType
 import pytest
 
 from connectors.extension import Extension, load
+from tests.avro_kernel import sanitizing as avro_sanitizing
 from tests.kafka_messages import sanitizing as messages_sanitizing
 from tests.kernel import sanitizing as kernel_sanitizing
-from tests.support import json_kernel, kafka_messages
+from tests.support import avro_kernel, json_kernel, kafka_messages
 
 WITHOUT = "It goes slowly"
 
@@ -30,10 +31,11 @@ class Module:
 
 
 MODULES = (
+    Module("connectors.debezium.avro_kernel._kernel", avro_sanitizing.FOLDER, "kernel"),
     Module("connectors.debezium.json_kernel._kernel", kernel_sanitizing.FOLDER, "kernel"),
     Module("connectors.kafka.reading._messages", messages_sanitizing.FOLDER, "messages"),
 )
-each_module = pytest.mark.parametrize("built", MODULES, ids=lambda built: str(built.name))
+each_module = pytest.mark.parametrize("built", MODULES, ids=lambda built: str(built.folder.name))
 
 
 @each_module
@@ -72,10 +74,10 @@ def test_a_module_without_its_sources_is_told_of(
 
 
 def test_a_module_of_another_s_sources_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
-    kernel, messages = MODULES
-    assert messages.load(kernel.module) is None
-    [told] = caplog.messages
-    assert "built of other sources" in told
+    avro, json, messages = MODULES
+    assert json.load(avro.module) is None
+    assert messages.load(json.module) is None
+    assert ["built of other sources" in told for told in caplog.messages] == [True, True]
 
 
 @each_module
@@ -104,13 +106,15 @@ def test_a_module_that_needs_what_is_not_there_is_told_of(
     assert "backend_of_nobody" in told
 
 
-@pytest.mark.parametrize(("support", "lacking"), [(json_kernel, "KERNEL"), (kafka_messages, "LIBRARY")])
+@pytest.mark.parametrize(
+    ("support", "lacking"), [(avro_kernel, "KERNEL"), (json_kernel, "KERNEL"), (kafka_messages, "LIBRARY")]
+)
 def test_the_tests_do_not_pass_without_the_module_nor_without_a_compiler(
     support: ModuleType, lacking: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(support, lacking, None)
     monkeypatch.setattr(support, "COMPILER", "/usr/bin/cc")
-    with pytest.raises(AssertionError, match="make json-reader"):
+    with pytest.raises(AssertionError, match="make extensions"):
         support.built()
     monkeypatch.setattr(support, "COMPILER", None)
     with pytest.raises(AssertionError, match="apt-get install gcc"):

@@ -71,7 +71,7 @@ def missing(release: str, commit: Commit, dependencies: Audit) -> list[str]:
     if commit.fallback != following:
         found.append(f"set fallback_version in pyproject.toml to {following} (is {commit.fallback})")
     if not commit.extensions:
-        found.append("build the extension modules, which the wheel has to hold: make json-reader says what is missing")
+        found.append("build the extension modules, which the wheel has to hold: make extensions says what is missing")
     unrecorded = [tag for tag in commit.tags if tag not in commit.recorded]
     found += [f"record what {tag} leaves behind: python -m tests.release.record_upgrade {tag}" for tag in unrecorded]
     return found + _unsafe(dependencies)

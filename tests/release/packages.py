@@ -21,7 +21,11 @@ from pathlib import Path
 from tests.support.archive import unpack
 
 ROOT = Path(__file__).parents[2]
-EXTENSIONS = ("connectors/debezium/json_kernel/_kernel.abi3.so", "connectors/kafka/reading/_messages.abi3.so")
+EXTENSIONS = (
+    "connectors/debezium/avro_kernel/_kernel.abi3.so",
+    "connectors/debezium/json_kernel/_kernel.abi3.so",
+    "connectors/kafka/reading/_messages.abi3.so",
+)
 VERSION_VARIABLE = "SETUPTOOLS_SCM_PRETEND_VERSION_FOR_CDC_BRIDGE"
 _FILES = ("CHANGELOG.md", "LICENSE", "MANIFEST.in", "README.md", "kernel_build.py", "pyproject.toml", "setup.py")
 _FOLDERS = ("connectors", "streaming")
@@ -128,7 +132,7 @@ def main() -> None:
     if lacking := [name for name in EXTENSIONS if name not in names]:
         built.wheel.unlink()
         raise SystemExit(
-            f"a released wheel holds all extension modules, and this one lacks {', '.join(lacking)}: make json-reader "
+            f"a released wheel holds all extension modules, and this one lacks {', '.join(lacking)}: make extensions "
             "says why; on Debian or Ubuntu: apt-get install gcc libc6-dev python3-dev"
         )
     for package in (built.sdist, built.wheel):

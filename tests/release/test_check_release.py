@@ -50,7 +50,7 @@ def test_a_commit_in_which_everything_says_the_release_can_be_tagged() -> None:
         (replace(READY, fallback="0.1.1.dev0"), "set fallback_version in pyproject.toml to 0.2.1.dev0 (is 0.1.1.dev0)"),
         (
             replace(READY, extensions=False),
-            "build the extension modules, which the wheel has to hold: make json-reader says what is missing",
+            "build the extension modules, which the wheel has to hold: make extensions says what is missing",
         ),
         (
             replace(READY, recorded=()),

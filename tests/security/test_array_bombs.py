@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from connectors.debezium import avro_block, avro_datum
+from connectors.debezium import avro_datum, avro_reader
 from connectors.debezium.decoder import Decoder
+from connectors.debezium.kernels import KERNELS, Kernels
 from connectors.debezium.options import DecodeOptions
 from connectors.debezium.schema import ConnectType, Field
 from tests.security.bombs import EMPTY, GOOD, decoded, envelope_with, fates
@@ -100,10 +101,11 @@ def test_want_of_memory_is_no_record_s_fault(monkeypatch: pytest.MonkeyPatch) ->
 
     registry = SchemaRegistry()
     sent = records(GOOD.avro(registry))
-    for module, name in ((avro_block.pl, "read_avro"), (avro_datum.fastavro, "schemaless_reader")):
+    for module, name, kernels in (
+        (avro_reader, "Scan", KERNELS),
+        (avro_datum.fastavro, "schemaless_reader", Kernels()),
+    ):
         with monkeypatch.context() as patched:
             patched.setattr(module, name, no_memory)
-            if name == "schemaless_reader":
-                patched.setattr(avro_block.pl, "read_avro", lambda *_, **__: 1 / 0)
             with pytest.raises(MemoryError):
-                Decoder(DecodeOptions(rules=DECLARED), registry).decode(sent)
+                Decoder(DecodeOptions(rules=DECLARED), registry, kernels).decode(sent)

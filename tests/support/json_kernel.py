@@ -13,5 +13,5 @@ def built() -> Kernel:
         AssertionError: there is no C compiler; or there is, and no kernel, or one of another version of its sources.
     """
     assert COMPILER is not None, WITHOUT
-    assert KERNEL is not None, "make json-reader builds it, or says why not"
+    assert KERNEL is not None, "make extensions builds it, or says why not"
     return KERNEL

@@ -13,5 +13,5 @@ def built() -> Library:
         AssertionError: there is no C compiler; or there is, and no module, or one of other sources, or no librdkafka.
     """
     assert COMPILER is not None, WITHOUT
-    assert LIBRARY is not None, "make json-reader builds the module, or says why not"
+    assert LIBRARY is not None, "make extensions builds the module, or says why not"
     return LIBRARY

@@ -27,7 +27,7 @@ STEP_SECONDS = Metric(
     "bridge_task_seconds",
     Kind.HISTOGRAM,
     Unit.SECONDS,
-    "One step of all tasks of a micro-batch together: read (from Kafka, waiting included), decode, order (and "
+    "One step of all tasks of a micro-batch together: read (waiting for records of Kafka's), decode, order (and "
     "decide, and shape), encode, stage (upload). Where tasks run side by side, more than the batch takes.",
     ("step",),
     buckets=_SHORT,

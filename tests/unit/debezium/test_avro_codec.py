@@ -1,4 +1,4 @@
-"""Avro values: blocks and single datums give the same rows, and a corrupt datum stands alone."""
+"""Avro values: the kernel and fastavro give the same rows, and a corrupt datum stands alone."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from typing import Any
 import pytest
 
 from connectors.debezium import semantics
-from connectors.debezium.avro_block import AvroBlock, CorruptBlockError, UnsupportedByBlocksError
 from connectors.debezium.avro_datum import BadDatumError, DatumReader
 from connectors.debezium.avro_reader import AvroReader
+from connectors.debezium.avro_records import ScannedRecords
+from connectors.debezium.bodies import Bodies
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import ChangeChunk, Op, SkipReason
+from connectors.debezium.kernels import Kernels
 from connectors.debezium.options import DecodeOptions, EnvelopeForm
 from connectors.debezium.verdicts import BadReason
+from tests.support.kernels import built
 from tests.unit.debezium.builders import Message, SchemaRegistry, event, only, records
+
+KERNELS = built()
 
 FIXED = {"type": "fixed", "name": "F", "size": 3}
 ENUM = {"type": "enum", "name": "E", "symbols": ["new", "paid"]}
@@ -111,32 +116,30 @@ def value(number: int, content: Any, op: str = "c") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("column", "values", "expected"), TYPES)
-def test_each_type_is_the_same_from_blocks_and_from_single_datums(
-    column: Any, values: list[Any], expected: list[Any], monkeypatch: pytest.MonkeyPatch
+def test_each_type_is_the_same_from_the_kernel_and_from_fastavro(
+    column: Any, values: list[Any], expected: list[Any]
 ) -> None:
     registry = SchemaRegistry()
     sent = [Message(None, registry.encode(envelope(column), value(n, one))) for n, one in enumerate(values)]
 
-    def decoded() -> ChangeChunk:
-        return only(Decoder(DecodeOptions(), registry).decode(records(*sent)))
+    def decoded(kernels: Kernels) -> ChangeChunk:
+        return only(Decoder(DecodeOptions(), registry, kernels).decode(records(*sent)))
 
-    blocks = decoded()
-
-    def refuse(self: AvroBlock, schema: object) -> None:
-        raise UnsupportedByBlocksError("not now")
-
-    monkeypatch.setattr(AvroBlock, "__init__", refuse)
-    singles = decoded()
-    assert blocks.rows.column("c").to_pylist() == expected
-    assert singles.rows.equals(blocks.rows)
-    assert singles.schema == blocks.schema
-    assert singles.ops.tolist() == blocks.ops.tolist()
-    assert singles.positions.tolist() == blocks.positions.tolist()
+    quick, slow = decoded(KERNELS), decoded(Kernels())
+    assert quick.rows.column("c").to_pylist() == expected
+    assert slow.rows.equals(quick.rows)
+    assert slow.schema == quick.schema
+    assert slow.ops.tolist() == quick.ops.tolist()
+    assert slow.positions.tolist() == quick.positions.tolist()
 
 
-@pytest.mark.parametrize("column", [one for one, _, _ in TYPES[:-2]])
-def test_what_connect_writes_is_read_in_columns(column: Any) -> None:
-    assert AvroReader(json.dumps(envelope(column))).columnar
+@pytest.mark.parametrize(("column", "values"), [(column, values) for column, values, _ in TYPES])
+def test_no_envelope_of_such_types_is_left_by_the_kernel(column: Any, values: list[Any]) -> None:
+    schema = envelope(column)
+    datums = [SchemaRegistry.datum(schema, value(n, one)) for n, one in enumerate(values)]
+    [part], bad = AvroReader(json.dumps(schema), KERNELS.avro).read(Bodies.of_texts(datums))
+    assert isinstance(part.records, ScannedRecords)
+    assert bad == {}
 
 
 def test_nan_survives() -> None:
@@ -186,25 +189,27 @@ def test_a_corrupt_datum_is_found_and_the_others_kept(spoil: Any, reason: str) -
 
 
 def test_a_shifted_datum_cannot_pass_for_its_neighbours() -> None:
-    reader = AvroBlock({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]})
-    with pytest.raises(CorruptBlockError):
-        reader.read([b"\x02\x04", b""], ["a"])
-    assert reader.read([b"\x02", b"\x04"], ["a"]).to_pydict() == {"a": [1, 2]}
+    reader = AvroReader(
+        json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}), KERNELS.avro
+    )
+    parts, bad = reader.read(Bodies.of_texts([b"\x02\x04", b"", b"\x06"]))
+    assert {place: str(error.reason) for place, error in bad.items()} == {0: "trailing bytes", 1: "truncated"}
+    assert [(part.places.tolist(), part.records.values("a")) for part in parts] == [([2], [3])]
 
 
 def test_what_a_damaged_datum_comes_to_does_not_depend_on_those_read_before() -> None:
-    """One reader takes a union's branch that does not exist for the value, the other a number of too many bytes."""
+    """Of a union's branch that does not exist and a number of too many bytes fastavro takes one, the kernel none."""
     column = {"name": "a", "type": ["null", "long"]}
-    reader = AvroReader(json.dumps({"type": "record", "name": "Row", "fields": [column]}))
+    reader = AvroReader(json.dumps({"type": "record", "name": "Row", "fields": [column]}), KERNELS.avro)
     datums = [b"\x04\x06", b"\x02" + b"\x80" * 10 + b"\x01"]
 
     def outcome() -> tuple[list[list[int]], list[int]]:
-        parts, bad = reader.read(datums, ["a"])
+        parts, bad = reader.read(Bodies.of_texts(datums))
         return [part.places.tolist() for part in parts], list(bad)
 
     first = outcome()
 
-    assert first == ([[0], [1]], [])
+    assert first == ([[1]], [0])
     assert outcome() == first
 
 
@@ -215,9 +220,11 @@ def test_an_enum_without_such_a_symbol_is_bad() -> None:
     place = len(registry.datum({"type": "record", "name": "H", "fields": [{"name": "i", "type": "int"}]}, {"i": 2})) + 2
     spoiled = bad[: 5 + place] + b"\x08" + bad[5 + place + 1 :]
     decoded = Decoder(DecodeOptions(), registry).decode(records(Message(None, good), Message(None, spoiled)))
-    assert [(one.offset, one.reason, one.detail) for one in decoded.bad] == [
-        (1, "type mismatch", "column c: the enum has no symbol number 4")
-    ]
+    told = (
+        "the datum of 42 bytes cannot be read: IndexError('list index out of range'); "
+        f"before byte {place + 1} it names a symbol or a union's branch that its schema does not have"
+    )
+    assert [(one.offset, one.reason, one.detail) for one in decoded.bad] == [(1, "corrupt Avro", told)]
     assert decoded.chunks[0].rows.column("c").to_pylist() == ["paid"]
 
 

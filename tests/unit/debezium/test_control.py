@@ -10,7 +10,7 @@ import pytest
 
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import SkipReason
-from connectors.debezium.json_kernel.native import KERNEL, Kernel
+from connectors.debezium.kernels import KERNELS, Kernels
 from connectors.debezium.options import DecodeOptions, EnvelopeForm, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
 from tests.unit.debezium.builders import Message, SchemaRegistry, event, records
@@ -122,8 +122,8 @@ def test_a_row_with_a_time_among_its_columns_is_no_heartbeat() -> None:
     assert [bad.reason for bad in decoded.bad] == ["not a change event"]
 
 
-@pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "msgspec"])
-def test_control_records_among_the_rows_of_a_topic_are_no_rows(kernel: Kernel | None) -> None:
+@pytest.mark.parametrize("kernels", [KERNELS, Kernels()], ids=["kernels", "without"])
+def test_control_records_among_the_rows_of_a_topic_are_no_rows(kernels: Kernels) -> None:
     """All topics are routed into one, and the flattened rows' columns are declared, some named as theirs are."""
     columns = [Field(name, ConnectType.STRING, optional=True) for name in ("id", "status", "note")]
     rules = TableRules(tables=(("*", TableDecoding(declared=tuple(columns), keys=("id",))),))
@@ -138,15 +138,15 @@ def test_control_records_among_the_rows_of_a_topic_are_no_rows(kernel: Kernel | 
         Message(b'{"databaseName":"inventory"}', json.dumps(SCHEMA_CHANGE).encode()),
     ]
     options = DecodeOptions(envelope=EnvelopeForm.FLATTENED, rules=rules)
-    decoded = Decoder(options, None, kernel).decode(records(*rows, *control, topic="shop.everything"))
+    decoded = Decoder(options, None, kernels).decode(records(*rows, *control, topic="shop.everything"))
     assert decoded.bad == []
     assert decoded.skipped == Counter({SkipReason.HEARTBEAT: 1, SkipReason.TRANSACTION: 1, SkipReason.SCHEMA_CHANGE: 1})
     landed = [row["id"] for chunk in decoded.chunks for row in chunk.rows.to_pylist()]
     assert sorted(landed) == ["1", "2", "3"]
 
 
-@pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "msgspec"])
-def test_rows_of_a_table_that_has_the_columns_of_schema_changes_land_whatever_they_hold(kernel: Kernel | None) -> None:
+@pytest.mark.parametrize("kernels", [KERNELS, Kernels()], ids=["kernels", "without"])
+def test_rows_of_a_table_that_has_the_columns_of_schema_changes_land_whatever_they_hold(kernels: Kernels) -> None:
     """It tells a schema change alone if it has nothing else, which is how Debezium writes one."""
     columns = [Field(name, ConnectType.STRING, optional=True) for name in ("id", "databaseName", "ddl", "note")]
     rules = TableRules(tables=(("*", TableDecoding(declared=tuple(columns), keys=("id",))),))
@@ -158,7 +158,7 @@ def test_rows_of_a_table_that_has_the_columns_of_schema_changes_land_whatever_th
     change = Message(b'{"databaseName":"inventory"}', json.dumps(SCHEMA_CHANGE | {"position": {"pos": 4}}).encode())
     options = DecodeOptions(envelope=EnvelopeForm.FLATTENED, rules=rules)
     for batch in ([*rows, change], [rows[1], change, rows[2]], *([row] for row in rows)):
-        decoded = Decoder(options, None, kernel).decode(records(*batch, topic="shop.public.audit"))
+        decoded = Decoder(options, None, kernels).decode(records(*batch, topic="shop.public.audit"))
         assert decoded.bad == []
         assert decoded.skipped == Counter({SkipReason.SCHEMA_CHANGE: batch.count(change)})
         assert sum(len(chunk) for chunk in decoded.chunks) == len(batch) - batch.count(change)

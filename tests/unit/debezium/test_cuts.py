@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from connectors.debezium import json_reading, semantics
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
-from connectors.debezium.json_kernel.native import Kernel
+from connectors.debezium.kernels import Kernels
 from connectors.debezium.options import DecodeOptions, EnvelopeForm, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
-from tests.support.json_kernel import built
+from tests.support.kernels import built
 from tests.unit.debezium.builders import (
     COLUMNS,
     ID,
@@ -33,7 +33,7 @@ from tests.unit.debezium.builders import (
     tombstone,
 )
 
-KERNEL = built()
+KERNELS = built()
 REGISTRY = SchemaRegistry()
 WIDER = (*COLUMNS, Field("extra", ConnectType.STRING))
 LONG_ID = (Field("id", ConnectType.INT64, optional=False), NAME)
@@ -170,23 +170,25 @@ def test_any_cut_of_any_mixture_gives_every_record_the_same_fate(
     cuts = drawn.draw(st.sets(st.integers(1, len(numbers))))
     bounds = sorted({0, len(numbers), *(cut for cut in cuts if cut < len(numbers))})
     together = drawn.draw(st.sampled_from([1, 2, 3, 500]))
-    decoder = Decoder(options, REGISTRY, drawn.draw(st.sampled_from([KERNEL, None])))
+    decoder = Decoder(options, REGISTRY, drawn.draw(st.sampled_from([KERNELS, Kernels()])))
     fates: list[Any] = []
     with patch.object(json_reading, "TOGETHER", together):
         for start, stop in pairwise(bounds):
             fates += _fates(decoder.decode(records(*(sent[number] for number in numbers[start:stop]))), stop - start)
-    assert fates == [_fates(Decoder(options, REGISTRY, None).decode(records(sent[number])), 1)[0] for number in numbers]
+    assert fates == [
+        _fates(Decoder(options, REGISTRY, Kernels()).decode(records(sent[number])), 1)[0] for number in numbers
+    ]
 
 
-@pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "msgspec"])
+@pytest.mark.parametrize("kernels", [KERNELS, Kernels()], ids=["kernels", "without"])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("form", "sent"), [(EnvelopeForm.AUTO, ENVELOPES), (EnvelopeForm.FLATTENED, FLATTENED)])
 def test_what_a_decoder_has_seen_changes_the_fate_of_no_record(
-    rule: str, form: EnvelopeForm, sent: list[Message], kernel: Kernel | None
+    rule: str, form: EnvelopeForm, sent: list[Message], kernels: Kernels
 ) -> None:
     options = DecodeOptions(rules=TableRules(tables=(("*", RULES[rule]),)), envelope=form)
-    alone = [_fates(Decoder(options, REGISTRY, kernel).decode(records(one)), 1)[0] for one in sent]
-    knowing = Decoder(options, REGISTRY, kernel)
+    alone = [_fates(Decoder(options, REGISTRY, kernels).decode(records(one)), 1)[0] for one in sent]
+    knowing = Decoder(options, REGISTRY, kernels)
 
     with_schema = next(one for one in sent if (one.value or b"").startswith(b'{"schema":{'))
     for usual in (sent[0], with_schema):
@@ -238,7 +240,7 @@ BROKEN_TWICE = event("u", before={"id": "no base64", "name": "a"}, after={"id": 
 UNKNOWN_KEY, NO_JSON = b"\x00\x00\x00\x00\x63x", b"nonsense"
 
 
-@pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "msgspec"])
+@pytest.mark.parametrize("kernels", [KERNELS, Kernels()], ids=["kernels", "without"])
 @pytest.mark.parametrize(
     ("sent", "key", "decoding", "fate"),
     [
@@ -255,14 +257,14 @@ UNKNOWN_KEY, NO_JSON = b"\x00\x00\x00\x00\x63x", b"nonsense"
     ],
 )
 def test_which_columns_of_an_old_row_are_read_is_its_own_key_s_affair(
-    sent: Event, key: bytes | None, decoding: TableDecoding, fate: str, kernel: Kernel | None
+    sent: Event, key: bytes | None, decoding: TableDecoding, fate: str, kernels: Kernels
 ) -> None:
     """Read together, columns are those that any key names; one that fails by that is read again by itself."""
     keyed, broken = KEYED.json_with_schema(BYTES_ID), sent.json_with_schema(BYTES_ID)
     one = Message(key, broken.value)
     options = DecodeOptions(rules=TableRules(tables=(("*", decoding),)))
     for batch in ([one], [keyed, one], [one, keyed, one]):
-        decoded = Decoder(options, SchemaRegistry(), kernel).decode(records(*batch))
+        decoded = Decoder(options, SchemaRegistry(), kernels).decode(records(*batch))
         told = {bad.offset: str(bad.reason) for bad in decoded.bad}
         told |= dict.fromkeys((offset for chunk in decoded.chunks for offset in chunk.offsets.tolist()), "a row")
         assert told == {place: fate if message is one else "a row" for place, message in enumerate(batch)}

@@ -8,10 +8,10 @@ import pytest
 
 from connectors.debezium.decoder import Decoder
 from connectors.debezium.events import Decoded
-from connectors.debezium.json_kernel.native import Kernel
+from connectors.debezium.kernels import Kernels
 from connectors.debezium.options import DecodeOptions, TableDecoding, TableRules
 from connectors.debezium.schema import ConnectType, Field
-from tests.support.json_kernel import built
+from tests.support.kernels import built
 from tests.unit.debezium.builders import COLUMNS, DECLARED, ID, SchemaRegistry, event, only, records, tombstone
 
 
@@ -59,9 +59,9 @@ def test_rows_without_a_key_have_an_empty_key_and_their_deletes_are_bad(decode: 
     assert [(bad.offset, bad.reason) for bad in decoded.bad] == [(1, "missing key")]
 
 
-@pytest.mark.parametrize("kernel", [built(), None], ids=["kernel", "msgspec"])
-def test_an_empty_key_does_not_make_the_next_batch_keyless(kernel: Kernel | None) -> None:
-    decoder = Decoder(DecodeOptions(rules=DECLARED), kernel=kernel)
+@pytest.mark.parametrize("kernels", [built(), Kernels()], ids=["kernels", "without"])
+def test_an_empty_key_does_not_make_the_next_batch_keyless(kernels: Kernels) -> None:
+    decoder = Decoder(DecodeOptions(rules=DECLARED), kernels=kernels)
     decoder.decode(records(event("c", after={"id": 1, "name": "a"}).json(), tombstone({})))
     chunk = only(decoder.decode(records(event("c", after={"id": 2, "name": "b"}).json())))
     assert chunk.schema.key == ("id",)

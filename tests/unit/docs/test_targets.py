@@ -13,6 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 C_SOURCES = (
+    "connectors/debezium/avro_kernel/kernel.c",
+    "connectors/debezium/avro_kernel/kernel.h",
     "connectors/debezium/json_kernel/kernel.c",
     "connectors/debezium/json_kernel/kernel.h",
     "connectors/kafka/reading/messages.c",
@@ -56,7 +58,7 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("target", ["install", "check", "test", "test-unit", "fuzz", "json-reader"])
+@pytest.mark.parametrize("target", ["install", "check", "test", "test-unit", "fuzz", "extensions"])
 def test_a_change_of_an_extension_is_built_before_anything_is_run_with_it(target: str, clone: Path) -> None:
     def would_do(*options: str) -> str:
         dry = ["make", "--dry-run", "--assume-old=.venv/.installed", *options, target]
@@ -71,21 +73,21 @@ def test_a_change_of_an_extension_is_built_before_anything_is_run_with_it(target
 
 def test_all_extensions_are_built_by_one_run_and_none_is_left_of_what_cannot_be_built(clone: Path) -> None:
     def make() -> str:
-        command = ["make", "--no-print-directory", "--assume-old=.venv/.installed", "json-reader"]
+        command = ["make", "--no-print-directory", "--assume-old=.venv/.installed", "extensions"]
         return subprocess.run(command, cwd=clone, capture_output=True, text=True, check=True).stdout
 
-    kernel, messages = _built()
+    *kernels, messages = _built()
     assert make() == ""
-    assert _extensions(clone) == [kernel, messages]
+    assert _extensions(clone) == [*kernels, messages]
     assert "Nothing to be done" in make()
 
     (clone / messages).unlink()
     assert make() == ""
-    assert _extensions(clone) == [kernel, messages]
+    assert _extensions(clone) == [*kernels, messages]
 
     (clone / "connectors/kafka/reading/messages.c").write_text("no C")
     assert "Not all extension modules can be built" in make()
-    assert _extensions(clone) == [kernel]
+    assert _extensions(clone) == kernels
 
 
 def _built() -> list[str]:
@@ -100,5 +102,6 @@ def _extensions(clone: Path) -> list[str]:
 
 def test_clean_takes_the_extensions_away() -> None:
     done = subprocess.run(["make", "--dry-run", "clean"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "avro_kernel/_kernel.abi3.so" in done.stdout
     assert "json_kernel/_kernel.abi3.so" in done.stdout
     assert "reading/_messages.abi3.so" in done.stdout
