@@ -101,9 +101,10 @@ class AvroCodec:
         records = part.records
         block = reader.record.child("source")
         members = () if block is None else block.children
-        if block is not None and block.semantic == GENERIC_UNION:
+        if block is not None and not _is_struct(block):
+            kind = "a union" if block.semantic == GENERIC_UNION else f"of type {block.type.value}"
             for row in rows.tolist():
-                verdicts.reject(row, BadReason.MISSING_SOURCE, "the source block is a union")
+                verdicts.reject(row, BadReason.MISSING_SOURCE, f"the source block is {kind}")
             return []
         if _refused({"op": _TEXT}, reader.record.root.children, rows, verdicts):
             return []
@@ -139,8 +140,8 @@ class AvroCodec:
                     ops=ops,
                     source=source,
                     fields=() if documents else reader.record.row_fields,
-                    before=_images(records, "before", documents),
-                    after=_images(records, "after", documents),
+                    before=_images(reader, records, "before", documents),
+                    after=_images(reader, records, "after", documents),
                     documents=documents,
                 )
                 groups.append(group.select(chosen))
@@ -211,8 +212,15 @@ def _refused(
     return False
 
 
-def _images(records: AvroRecords, name: str, documents: bool) -> Images:
-    return DocumentImages(records.values(name)) if documents else records.images(name)
+def _images(reader: AvroReader, records: AvroRecords, name: str, documents: bool) -> Images:
+    if documents:
+        return DocumentImages(records.values(name))
+    field = reader.record.child(name)
+    return records.images(name) if field is not None and _is_struct(field) else NoImages(len(records))
+
+
+def _is_struct(field: Field) -> bool:
+    return field.type is ConnectType.STRUCT and field.semantic != GENERIC_UNION
 
 
 def _each(connectors: list[str]) -> list[tuple[str, Bools]]:

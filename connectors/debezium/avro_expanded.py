@@ -49,7 +49,7 @@ class _Expansion:
         if kind == "map":
             return {"type": "map", "values": self.of(node["values"], namespace)}
         if kind in ("record", "error", "enum", "fixed"):
-            full_name = _qualified(node["name"], node.get("namespace") or namespace)
+            full_name = _qualified(node["name"], namespace if node.get("namespace") is None else node["namespace"])
             home = full_name.rpartition(".")[0]
             self._named[full_name] = (node, home)
             return self._named_type(node, home)
@@ -66,7 +66,7 @@ class _Expansion:
         self._count += 1
         name = f"T{self._count}"
         if node["type"] == "enum":
-            return {"type": "enum", "name": name, "symbols": list(node["symbols"])}
+            return {"type": "enum", "name": name, "symbols": node["symbols"]}
         if node["type"] == "fixed":
             return {"type": "fixed", "name": name, "size": node["size"]}
         fields = [{"name": field["name"], "type": self.of(field["type"], home)} for field in node["fields"]]

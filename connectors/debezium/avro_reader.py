@@ -1,4 +1,4 @@
-"""Reads many datums of one writer schema: by the kernel, and one by one what that leaves."""
+"""Reads many datums of one writer schema: by the kernel, and one by one where there is none."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import fastavro
 import numpy as np
 
-from connectors.debezium.avro_datum import BadDatumError, DatumReader
+from connectors.debezium.avro_check import BadDatumError
+from connectors.debezium.avro_datum import DatumReader
 from connectors.debezium.avro_expanded import expanded
 from connectors.debezium.avro_kernel.native import Kernel
 from connectors.debezium.avro_kernel.nodes import Program
@@ -21,6 +23,7 @@ from connectors.debezium.errors import SchemaError
 from connectors.debezium.events import Int64s
 from connectors.debezium.record_schema import RecordSchema
 
+_NOT_ENCODING = frozenset({"logicalType", "precision", "scale", "default", "doc", "aliases"})
 _CELLS = 1_000_000
 """Values that are noted at a time, whether they are there or not: each takes nine bytes."""
 
@@ -54,7 +57,10 @@ class AvroReader:
     def __init__(self, text: str, kernel: Kernel | None) -> None:
         self.record: RecordSchema = row_schema_of(text)
         try:
-            schema = expanded(_decoded(text))
+            decoded = _decoded(text)
+            # Names are looked at here: written out, each type has a new one.
+            fastavro.parse_schema(json.loads(json.dumps(_physical(decoded))))
+            schema = expanded(decoded)
             self._datums = DatumReader(schema)
             self._program = None if kernel is None else Program(kernel, schema)
         except MemoryError:
@@ -112,6 +118,15 @@ class AvroReader:
                 bad[place] = error
         parts = [ReadPart(np.array(places, dtype=np.int64), DictRecords(records))] if places else []
         return parts, bad
+
+
+def _physical(node: object) -> object:
+    """A schema without what has nothing to do with the encoding."""
+    if isinstance(node, list):
+        return [_physical(branch) for branch in node]
+    if not isinstance(node, Mapping):
+        return node
+    return {name: _physical(value) for name, value in node.items() if name not in _NOT_ENCODING}
 
 
 def _decoded(text: str) -> Mapping[str, Any]:

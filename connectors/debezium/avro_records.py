@@ -6,6 +6,7 @@ Both give the same images and the same physical values.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -13,9 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from connectors.debezium.avro_datum import DatumReader
 from connectors.debezium.avro_kernel.nodes import Node
 from connectors.debezium.avro_kernel.scan import Scan
 from connectors.debezium.event_group import absent_column, present_mask
@@ -78,8 +77,8 @@ class ScannedRecords:
 
     def listed(self, node: Node) -> list[Any]:
         """The values as plain Python values; one that all records have is one object."""
-        if node.kind == "record" or not node.is_plain:
-            read = DatumReader(node.schema).read
+        if not node.is_plain:
+            read = node.reader.read_sound
             encoded = [value for scan in self._scans for value in scan.encoded(node)]
             return [None if value is None else read(value) for value in encoded]
         if all(scan.is_same(node) for scan in self._scans):
@@ -129,14 +128,36 @@ class ScannedImages:
         if node is None:
             return absent_column(column, len(self._records))
         kind = physical_type(column)
-        if is_nested(column, kind) or not node.is_plain:
-            return _column_of(self._records.listed(node), column)
+        values = None if is_nested(column, kind) else self._array(node, kind)
+        return _column_of(self._records.listed(node), column) if values is None else Physical(values)
+
+    def _array(self, node: Node, kind: pa.DataType) -> pa.Array | None:
+        """The values as an array of the column's type, or ``None`` where each has to be looked at."""
+        if isinstance(kind, pa.StructType):
+            return self._struct(node, kind)
+        if not node.is_plain:
+            return None
         values = self._records.array(node)
         if node.kind == "enum":
-            return _cast(pa.array(node.symbols, pa.string()).take(values), kind)
-        if isinstance(kind, pa.StructType) != (node.kind == "record"):
-            return _column_of(self._records.listed(node), column)
-        return _cast_struct(values, kind) if isinstance(kind, pa.StructType) else _cast(values, kind)
+            values = pa.array(node.symbols, pa.string()).take(values)
+        elif node.kind == "int" and pa.types.is_integer(kind):
+            with suppress(pa.ArrowInvalid):
+                values = values.cast(kind)
+        return values if values.type == kind else None
+
+    def _struct(self, node: Node, kind: pa.StructType) -> pa.Array | None:
+        if node.kind != "record":
+            return None
+        count = len(self._records)
+        found = [node.members.get(each.name) for each in kind]
+        children = [
+            pa.nulls(count, each.type) if member is None else self._array(member, each.type)
+            for each, member in zip(kind, found, strict=True)
+        ]
+        if any(child is None for child in children):
+            return None
+        absent = pa.array(~self._records.present(node))
+        return pa.StructArray.from_arrays(children, fields=list(kind), mask=absent)
 
 
 @dataclass(frozen=True)
@@ -191,25 +212,3 @@ def _column_of(values: list[Any], column: Field) -> Physical:
     if pa.types.is_string(kind) and column.type is not ConnectType.STRING:
         values = [None if value is None else str(value) for value in values]
     return physical_array(values, kind)
-
-
-def _cast(values: pa.Array, kind: pa.DataType) -> Physical:
-    try:
-        return Physical(values.cast(kind))
-    except pa.ArrowException:
-        return physical_array(values.to_pylist(), kind)
-
-
-def _cast_struct(values: pa.StructArray, kind: pa.StructType) -> Physical:
-    children = []
-    for member in kind:
-        if values.type.get_field_index(member.name) < 0:
-            children.append(pa.nulls(len(values), member.type))
-            continue
-        child = pc.struct_field(values, member.name)
-        nested = isinstance(member.type, pa.StructType)
-        converted = _cast_struct(child, member.type) if nested else _cast(child, member.type)
-        if converted.bad:
-            return struct_array(values.to_pylist(), kind, dict.get)
-        children.append(converted.values)
-    return Physical(pa.StructArray.from_arrays(children, fields=list(kind), mask=values.is_null()))

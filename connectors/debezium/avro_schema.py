@@ -47,6 +47,8 @@ _UNKNOWN_PRECISION = 64
 # which a datum may hold one per byte, is bounded by these. No database has longer names, nor MySQL longer symbols.
 _LONGEST_NAME_OF_ITEMS = 255
 _LONGEST_SYMBOL = 1_024
+# Each has to be looked at wherever its enum is used, by a reader of what is used there.
+_MOST_SYMBOLS = 500_000
 # The largest message that a Kafka record can hold has fewer bytes.
 _LARGEST_FIXED = 2**31 - 1
 GENERIC_UNION = "io.confluent.connect.avro.Union"
@@ -100,6 +102,7 @@ class _Reader:
         self._seen = 0
         self._wrapped = 0
         self._repeated = 0
+        self._symbols = 0
 
     def field(self, node: object, name: str, path: tuple[str, ...], namespace: str) -> Field:
         if len(path) + self._wrapped > MAX_DEPTH:
@@ -165,7 +168,7 @@ class _Reader:
         type_name = node.get("name")
         if not isinstance(type_name, str):
             _refuse("has a record, enum or fixed without a name", path)
-        full_name = _full_name(type_name, node.get("namespace") or namespace)
+        full_name = _full_name(type_name, namespace if node.get("namespace") is None else node["namespace"])
         home = full_name.rpartition(".")[0]
         self._named[full_name] = (node, home)
         return self._expand(node, full_name, name, path, home)
@@ -177,6 +180,9 @@ class _Reader:
             symbols = node.get("symbols")
             if isinstance(symbols, list) and any(len(str(symbol)) > _LONGEST_SYMBOL for symbol in symbols):
                 _refuse(f"has an enum with a symbol of more than {_LONGEST_SYMBOL} characters", path)
+            self._symbols += len(symbols) if isinstance(symbols, list) else 0
+            if self._symbols > _MOST_SYMBOLS:
+                _refuse(f"has enums that have more than {_MOST_SYMBOLS:,} symbols, counted wherever one is used")
             return _built(node, name, ConnectType.STRING, path)
         if node["type"] == "fixed":
             size = node.get("size")

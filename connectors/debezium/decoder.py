@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.assembly import pieces_of
+from connectors.debezium.avro_check import BadDatumError
 from connectors.debezium.avro_codec import AvroCodec
-from connectors.debezium.avro_datum import BadDatumError
 from connectors.debezium.avro_registry import AvroReaders
 from connectors.debezium.batch import Batch
 from connectors.debezium.bodies import Bodies

@@ -11,16 +11,20 @@ class Behind:
 
     One piece is under way at most, so what is handed over is never more than one piece ahead. What a piece raises is
     raised at the next call.
+
+    Args:
+        name: of the thread.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._thread: threading.Thread | None = None
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
 
     def do(self, work: Callable[[], None]) -> None:
         """Begin a piece of work, once the one before has ended; raises what that one has raised."""
         self.wait()
-        self._thread = threading.Thread(target=self._run, args=(work,), name="encode", daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(work,), name=self._name, daemon=True)
         self._thread.start()
 
     def wait(self) -> None:
@@ -35,5 +39,5 @@ class Behind:
     def _run(self, work: Callable[[], None]) -> None:
         try:
             work()
-        except Exception as error:
+        except BaseException as error:
             self._error = error

@@ -65,7 +65,7 @@ class ParquetFileWriter:
         self._level = compression_level
         self._cutting = (row_group_rows, row_group_bytes)
         self._groups = RowGroups(*self._cutting)
-        self._behind = Behind()
+        self._behind = Behind("encode")
         self._digest = RowDigest(self._arrow)
         self._per_marker = np.zeros(max(RowMarker) + 1, dtype=np.int64)
         self._unmarked_rows = 0

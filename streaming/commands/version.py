@@ -18,7 +18,7 @@ def version(as_json: JsonOption = False) -> None:
     """Print the versions of the bridge and of what its results depend on, and the commit that it was made of.
 
     ``avro-reader``, ``json-reader`` and ``kafka-reader`` are ``none`` where the bridge was installed without a C
-    compiler: JSON is then decoded at half the speed, Avro at a twentieth, and Kafka's records are read at a fifth.
+    compiler: JSON is then decoded at half the speed, Avro at a fiftieth, and Kafka's records are read at a fifth.
     ``kafka-reader`` is ``none``, too, where librdkafka is another than those that it knows; a warning says so.
     """
     # The command line says its help without Kafka's client.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator
 from contextlib import closing, suppress
 
@@ -18,17 +19,16 @@ def one_ahead(batches: Generator[RawRecords]) -> Generator[RawRecords]:
     The generator is never in two threads at a time. What it raises is raised in its turn. It is closed when this one
     is, which has to be done: until then its thread may go on.
     """
-    taken: list[RawRecords] = []
+    taken: deque[RawRecords | None] = deque()
 
     def take() -> None:
-        taken.extend(each for each in [next(batches, None)] if each is not None)
+        taken.append(next(batches, None))
 
-    thread = Behind()
+    thread = Behind("read")
     with closing(batches):
         try:
             take()
-            while taken:
-                batch = taken.pop()
+            while (batch := taken.popleft()) is not None:
                 if len(batch) < MANY:
                     yield batch
                     take()

@@ -8,6 +8,7 @@ from typing import Any
 import fastavro
 from hypothesis import strategies as st
 
+from connectors.debezium import semantics
 from connectors.debezium.avro_expanded import expanded
 
 FIXED = {"type": "fixed", "name": "F", "size": 3}
@@ -16,7 +17,7 @@ DECIMAL = {
     "type": "record",
     "name": "VariableScaleDecimal",
     "namespace": "io.debezium.data",
-    "connect.name": "io.debezium.data.VariableScaleDecimal",
+    "connect.name": semantics.VARIABLE_SCALE_DECIMAL,
     "fields": [{"name": "scale", "type": "int"}, {"name": "value", "type": "bytes"}],
 }
 VALUES: dict[str, st.SearchStrategy[Any]] = {
@@ -30,7 +31,28 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "bytes": st.binary(max_size=40),
 }
 _PRIMITIVES = st.sampled_from([kind for kind in VALUES if kind != "null"])
-_NAMED = st.sampled_from([FIXED, ENUM, DECIMAL])
+_MEANING = st.sampled_from(
+    [
+        semantics.DECIMAL,
+        semantics.CONNECT_DATE,
+        semantics.MICRO_TIME,
+        semantics.NANO_TIMESTAMP,
+        semantics.VARIABLE_SCALE_DECIMAL,
+        semantics.UUID,
+    ]
+)
+_MEANT = st.builds(lambda kind, meaning: {"type": kind, "connect.name": meaning}, _PRIMITIVES, _MEANING)
+_NAMED = st.sampled_from(
+    [
+        FIXED,
+        ENUM,
+        DECIMAL,
+        *(
+            DECIMAL | {"fields": [{"name": "scale", "type": scale}, {"name": "value", "type": value}]}
+            for scale, value in (("string", "bytes"), (ENUM, "bytes"), ("long", ["null", "bytes"]), ("int", FIXED))
+        ),
+    ]
+)
 
 
 def _unions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -54,7 +76,7 @@ def _is_union(kind: Any) -> bool:
 
 
 _TYPES = st.recursive(
-    _PRIMITIVES | _NAMED,
+    _PRIMITIVES | _MEANT | _NAMED,
     lambda inner: (
         _unions(inner.filter(lambda kind: not _is_union(kind)))
         | _records(inner)

@@ -1,4 +1,4 @@
-"""The kernel and fastavro read the same of any bytes: the same values, the same refusals."""
+"""The same comes of any bytes with the kernel and without: the same values, the same refusals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from connectors.debezium import avro_reader
+from connectors.debezium.avro_kernel.native import Kernel
 from connectors.debezium.avro_reader import AvroReader
 from connectors.debezium.avro_records import ScannedRecords
 from connectors.debezium.bodies import Bodies
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.schema import ConnectType, Field
+from connectors.debezium.verdicts import BadReason
 from tests.avro_kernel.schemas import COLUMNS, datum, record, values_of
 from tests.support.avro_kernel import built
 
@@ -87,6 +89,10 @@ def test_any_bytes(drawn: st.DataObject, columns: list[Any], together: int) -> N
         # Some datums are scanned apart from the others.
         patched.setattr(avro_reader, "_CELLS", together)
         assert read(quick, datums) == read(slow, datums)
+    # What the kernel leaves is no datum.
+    parts, bad = quick.read(Bodies.of_texts(datums))
+    assert all(isinstance(part.records, ScannedRecords) for part in parts)
+    assert sum(len(part.places) for part in parts) + len(bad) == len(datums)
 
 
 @pytest.mark.parametrize("chosen", [[0], [1, 2], [0, 2], [0, 1, 2], []])
@@ -163,6 +169,7 @@ def test_these_never_come_to_fastavro_as_a_whole(kind: Any, encoded: bytes) -> N
         ("string", b"\x06\xed\xa0\x80"),  # half a surrogate pair
         ("string", b"\x08\xf4\x90\x80\x80"),  # beyond Unicode
         ("string", b"\x04\xe2\x82"),  # cut
+        ({"type": "enum", "name": "E", "symbols": ["a", "b"]}, b"\x01"),  # -1
         ("string", b"\x01"),  # -1 bytes
         (["null", "long"], b"\x04\x06"),
         (["null", "long"], b"\x01\x06"),
@@ -171,7 +178,9 @@ def test_these_never_come_to_fastavro_as_a_whole(kind: Any, encoded: bytes) -> N
         ({"type": "array", "items": "int"}, b"\xff" * 9 + b"\x01\x00"),  # -2**63 items
     ],
 )
-def test_these_are_left_to_fastavro(kind: Any, encoded: bytes) -> None:
-    parts, bad = AvroReader(json.dumps(record([kind])), KERNEL).read(Bodies.of_texts([encoded]))
-    assert [type(part.records) for part in parts].count(ScannedRecords) == 0
-    assert len(parts) + len(bad) == 1
+@pytest.mark.parametrize("kernel", [KERNEL, None], ids=["kernel", "without"])
+def test_these_are_no_datums(kind: Any, encoded: bytes, kernel: Kernel | None) -> None:
+    parts, bad = AvroReader(json.dumps(record([kind])), kernel).read(Bodies.of_texts([encoded]))
+    assert (parts, list(bad)) == ([], [0])
+    assert bad[0].reason is not BadReason.TRAILING_BYTES
+    assert str(bad[0]).startswith("field c0, before byte ")

@@ -3,7 +3,7 @@
  * avro_scan walks each datum once and notes what the schema's values are, or where; the functions below it then make
  * columns of that. A datum that it is not sure of (one that ends elsewhere than its bytes do, a number that is longer
  * or larger than its type, a branch or symbol that does not exist, a text that is no UTF-8) gets a status other than 0,
- * and is read elsewhere: this code decides how fast a datum is read, never what is read.
+ * and is looked at elsewhere, by avro_check.py, which has the same rules and says what is wrong.
  *
  * Datums come from outside: nothing is read beyond a datum's end, and nothing recurses deeper than the schema. What it
  * says is of Avro 1.11's specification, "Binary Encoding". This header holds declarations only; cffi reads it too.

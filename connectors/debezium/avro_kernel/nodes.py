@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from connectors.debezium.avro_datum import DatumReader
 from connectors.debezium.avro_expanded import AvroType
 from connectors.debezium.avro_kernel.native import Kernel
 
@@ -33,12 +35,15 @@ class Node:
     members: Mapping[str, Node] = field(default_factory=dict)
     symbols: Sequence[str] = ()
 
+    @cached_property
+    def reader(self) -> DatumReader:
+        """Reads a value from its own bytes."""
+        return DatumReader(self.schema)
+
     @property
     def is_plain(self) -> bool:
-        """Whether its values are an Arrow array without looking at any datum again."""
-        if self.kind == "record":
-            return bool(self.members) and all(member.is_plain for member in self.members.values())
-        return self.kind not in ("array", "map", "union")
+        """Whether there is nothing within its values."""
+        return self.kind not in ("record", "array", "map", "union")
 
 
 @dataclass

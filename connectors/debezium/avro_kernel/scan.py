@@ -66,10 +66,6 @@ class Scan:
     def array(self, node: Node) -> pa.Array:
         """The values of a plain node, of Avro's own type: an enum as its symbol's number, a fixed as binary."""
         present = self.present(node)
-        if node.kind == "record":
-            members = [self.array(member) for member in node.members.values()]
-            mask = None if present.all() else pa.array(~present)
-            return pa.StructArray.from_arrays(members, names=list(node.members), mask=mask)
         nulls = self.count - int(np.count_nonzero(present))
         valid = pa.py_buffer(np.packbits(present, bitorder="little")) if nulls else None
         if node.kind in _NUMBERS:
@@ -84,7 +80,7 @@ class Scan:
         return pa.Array.from_buffers(kind, self.count, [valid, pa.py_buffer(offsets), pa.py_buffer(content)], nulls)
 
     def first(self, node: Node) -> object:
-        """The value of the first datum, which has to have one, of a plain node that is no record; an enum's number."""
+        """The value of the first datum, which has to have one, of a plain node; an enum's number."""
         if node.kind in _NUMBERS:
             _, bits, meaning = _NUMBERS[node.kind]
             return self._values[node.cell, :1].astype(bits).view(meaning).item()
@@ -105,7 +101,7 @@ class Scan:
         ]
 
     def is_same(self, node: Node) -> bool:
-        """Whether a value that is no record is the same in all datums; False where it is null in one."""
+        """Whether a plain node's value is the same in all datums; False where it is null in one."""
         if not self.count or not self.present(node).all():
             return False
         if node.kind in _NUMBERS or node.kind == "boolean":

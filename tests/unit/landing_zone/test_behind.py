@@ -10,7 +10,7 @@ from connectors.landing_zone.behind import Behind
 
 
 def test_the_caller_goes_on_while_a_piece_is_under_way() -> None:
-    behind, may_end, seen = Behind(), threading.Event(), list[bool]()
+    behind, may_end, seen = Behind("encode"), threading.Event(), list[bool]()
     behind.do(lambda: seen.append(may_end.wait(120)))
     may_end.set()
     behind.wait()
@@ -19,7 +19,7 @@ def test_the_caller_goes_on_while_a_piece_is_under_way() -> None:
 
 
 def test_a_piece_begins_once_the_one_before_has_ended() -> None:
-    behind, done = Behind(), list[int]()
+    behind, done = Behind("encode"), list[int]()
     slow = threading.Event()
 
     def first() -> None:
@@ -38,7 +38,7 @@ def _fail() -> None:
 
 
 def test_what_a_piece_raises_is_raised_at_the_next_call_and_once() -> None:
-    behind, done = Behind(), list[int]()
+    behind, done = Behind("encode"), list[int]()
     behind.do(_fail)
     with pytest.raises(OSError, match="the disk is full"):
         behind.do(lambda: done.append(1))

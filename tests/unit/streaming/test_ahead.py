@@ -14,6 +14,10 @@ from connectors.errors import Transient
 from streaming.task.ahead import MANY, one_ahead
 
 
+class Panic(BaseException):
+    """What is no Exception."""
+
+
 class Kafka:
     """Batches of these numbers of records, and then perhaps an error.
 
@@ -22,7 +26,7 @@ class Kafka:
         closed: whether nothing more will be read.
     """
 
-    def __init__(self, *sizes: int, error: Exception | None = None) -> None:
+    def __init__(self, *sizes: int, error: BaseException | None = None) -> None:
         self._sizes = sizes
         self._error = error
         self._asked = threading.Semaphore(0)
@@ -98,6 +102,14 @@ def test_an_error_comes_behind_the_batches_that_were_read_before_it(given: tuple
         next(ahead)
     assert raised.value is error
     assert kafka.closed
+
+
+def test_a_thread_that_dies_is_no_end_of_the_records() -> None:
+    kafka = Kafka(MANY, error=Panic())
+    ahead = one_ahead(kafka.read())
+    next(ahead)
+    with pytest.raises(Panic):
+        next(ahead)
 
 
 def test_what_is_given_up_is_read_no_further_and_left_by_its_thread() -> None:
