@@ -75,7 +75,7 @@ PYTHON: Sequence[Pattern] = (
     (rf"{IMPORT}$|{INTERPRETER}$|.* <module>$", Part.START),
     (r"pyspark/(sql/pandas/)?serializers\.py|streaming/task/(results|blobs|run_files)\.py", Part.TRANSFER),
     (r"pyspark/(daemon|worker|worker_util|java_gateway|core/context|conf)\.py", Part.START),
-    (r"streaming/task/worker\.py Worker\.read", Part.READ),
+    (r"streaming/task/(worker\.py Worker\.read|ahead\.py)", Part.READ),
     (r"streaming/task/(worker|archives|__init__)\.py|connectors/debezium/options\.py", Part.START),
     (r"streaming/task/uploads\.py|connectors/landing_zone/(staging|work)\.py", Part.STAGE),
     # Which stage writes to the storage is for its caller to say.
