@@ -49,7 +49,7 @@ class _Expansion:
         if kind == "map":
             return {"type": "map", "values": self.of(node["values"], namespace)}
         if kind in ("record", "error", "enum", "fixed"):
-            full_name = _qualified(node["name"], namespace if node.get("namespace") is None else node["namespace"])
+            full_name = qualified(node["name"], namespace if node.get("namespace") is None else node["namespace"])
             home = full_name.rpartition(".")[0]
             self._named[full_name] = (node, home)
             return self._named_type(node, home)
@@ -58,7 +58,7 @@ class _Expansion:
     def _reference(self, name: str, namespace: str) -> AvroType:
         if name in _PRIMITIVES:
             return name
-        full_name = _qualified(name, namespace)
+        full_name = qualified(name, namespace)
         node, home = self._named[full_name if full_name in self._named else name]
         return self._named_type(node, home)
 
@@ -73,5 +73,6 @@ class _Expansion:
         return {"type": "record", "name": name, "fields": fields}
 
 
-def _qualified(name: str, namespace: str) -> str:
+def qualified(name: str, namespace: str) -> str:
+    """A named type's full name."""
     return name if "." in name or not namespace else f"{namespace}.{name}"

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from connectors.debezium import semantics
+from connectors.debezium.avro_expanded import qualified
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.record_schema import MAX_DEPTH, MAX_FIELDS, RecordSchema
 from connectors.debezium.schema import ConnectType, Field
@@ -156,7 +157,7 @@ class _Reader:
             return Field(name, _PRIMITIVES[type_name], optional=False)
         if not isinstance(type_name, str):
             _refuse(f"has a type that Avro does not know: {type_name!r}", path)
-        for full_name in (_full_name(type_name, namespace), type_name):
+        for full_name in (qualified(type_name, namespace), type_name):
             if full_name in self._open:
                 _refuse(f"has a type that contains itself: {full_name}", path)
             if full_name in self._named:
@@ -168,7 +169,7 @@ class _Reader:
         type_name = node.get("name")
         if not isinstance(type_name, str):
             _refuse("has a record, enum or fixed without a name", path)
-        full_name = _full_name(type_name, namespace if node.get("namespace") is None else node["namespace"])
+        full_name = qualified(type_name, namespace if node.get("namespace") is None else node["namespace"])
         home = full_name.rpartition(".")[0]
         self._named[full_name] = (node, home)
         return self._expand(node, full_name, name, path, home)
@@ -260,10 +261,6 @@ def _is_map_entry(node: object, items: Field) -> bool:
     properties = node if isinstance(node, Mapping) else {}
     type_name = str(properties.get("name", node)).rpartition(".")[2]
     return type_name == "MapEntry" or properties.get("connect.internal.type") == "MapEntry"
-
-
-def _full_name(name: str, namespace: str) -> str:
-    return name if "." in name or not namespace else f"{namespace}.{name}"
 
 
 def _refuse(what: str, path: tuple[str, ...] = ()) -> NoReturn:

@@ -13,7 +13,7 @@ from connectors.debezium.avro_expanded import expanded
 
 FIXED = {"type": "fixed", "name": "F", "size": 3}
 ENUM = {"type": "enum", "name": "E", "symbols": ["new", "paid", "gone"]}
-DECIMAL = {
+DECIMAL_STRUCT = {
     "type": "record",
     "name": "VariableScaleDecimal",
     "namespace": "io.debezium.data",
@@ -46,9 +46,9 @@ _NAMED = st.sampled_from(
     [
         FIXED,
         ENUM,
-        DECIMAL,
+        DECIMAL_STRUCT,
         *(
-            DECIMAL | {"fields": [{"name": "scale", "type": scale}, {"name": "value", "type": value}]}
+            DECIMAL_STRUCT | {"fields": [{"name": "scale", "type": scale}, {"name": "value", "type": value}]}
             for scale, value in (("string", "bytes"), (ENUM, "bytes"), ("long", ["null", "bytes"]), ("int", FIXED))
         ),
     ]

@@ -1,7 +1,7 @@
 /* Reads Avro datums of one writer schema, without an object per datum or value.
  *
  * avro_scan walks each datum once and notes what the schema's values are, or where; the functions below it then make
- * columns of that. A datum that it is not sure of (one that ends elsewhere than its bytes do, a number that is longer
+ * columns of that. What is no datum of the schema (one that ends elsewhere than its bytes do, a number that is longer
  * or larger than its type, a branch or symbol that does not exist, a text that is no UTF-8) gets a status other than 0,
  * and is looked at elsewhere, by avro_check.py, which has the same rules and says what is wrong.
  *
@@ -53,7 +53,7 @@ typedef struct {
     uint64_t *values;  /* a boolean, an int, a long or an enum's number; a float's or a double's bits; of all others
                         * where it is in its datum: the first byte in the lower half, the one behind the last above */
     int64_t *sizes;    /* per cell: the bytes of all values that are somewhere; all 0 before the scan */
-    uint8_t *status;   /* per datum: not 0 where it is read elsewhere */
+    uint8_t *status;   /* per datum: not 0 where it is none */
 } avro_cells;
 
 /* Returns how many datums have a status other than 0; what cells hold of these is void. */

@@ -19,24 +19,17 @@ from connectors.debezium.events import ChangeChunk, Op, SkipReason
 from connectors.debezium.kernels import Kernels
 from connectors.debezium.options import DecodeOptions, EnvelopeForm
 from connectors.debezium.verdicts import BadReason
+from tests.avro_kernel.schemas import DECIMAL_STRUCT, FIXED
 from tests.support.kernels import built
 from tests.unit.debezium.builders import Message, SchemaRegistry, event, only, records
 
 KERNELS = built()
 
-FIXED = {"type": "fixed", "name": "F", "size": 3}
 ENUM = {"type": "enum", "name": "E", "symbols": ["new", "paid"]}
 PAIR = {
     "type": "record",
     "name": "MapEntry",
     "fields": [{"name": "key", "type": "int"}, {"name": "value", "type": ["null", "string"]}],
-}
-VARIABLE = {
-    "type": "record",
-    "name": "VariableScaleDecimal",
-    "namespace": "io.debezium.data",
-    "connect.name": semantics.VARIABLE_SCALE_DECIMAL,
-    "fields": [{"name": "scale", "type": "int"}, {"name": "value", "type": "bytes"}],
 }
 NESTED = {
     "type": "record",
@@ -70,7 +63,7 @@ TYPES: list[tuple[Any, list[Any], list[Any]]] = [
     ({"type": "map", "values": ["null", "string"]}, [{"z": "1", "a": None}, {}], ['{"z":"1","a":null}', "{}"]),
     ({"type": "array", "items": PAIR}, [[{"key": 1, "value": "x"}], []], ['[[1,"x"]]', "[]"]),
     (["null", NESTED], [{"f": 1.5, "b": b"\xff"}, None], ['{"f":1.5,"b":"/w=="}', None]),
-    (["null", VARIABLE], [{"scale": 3, "value": b"\x04\xd2"}, None], ["1.234", None]),
+    (["null", DECIMAL_STRUCT], [{"scale": 3, "value": b"\x04\xd2"}, None], ["1.234", None]),
     (
         ["null", {"type": "array", "items": {"type": "array", "items": "int"}}],
         [[[1], [2, 3]], None],
