@@ -66,8 +66,12 @@ class AvroCodec:
         """What the records are, each with the places of its own: their schema is one, their keys need not be."""
         names = frozenset(field.name for field in reader.record.root.children)
         shapes = keys.shape_of[rows]
+        several = distinct(shapes)
+        if len(several) == 1:
+            form = form_of(names, topic, keys.names_at(int(rows[0])), self._options)
+            return {form: np.arange(len(rows))}
         found: dict[RecordForm | SkipReason | Rejection, list[Int64s]] = {}
-        for shape in distinct(shapes):
+        for shape in several:
             places = np.flatnonzero(shapes == shape)
             form = form_of(names, topic, keys.names_at(int(rows[places[0]])), self._options)
             found.setdefault(form, []).append(places)
@@ -126,7 +130,10 @@ class AvroCodec:
             ):
                 continue
             named = [records.values("source", name) for name in name_fields(connector)]
-            source = {name: records.values("source", name) for name in position_members(connector)}
+            source = {
+                name: records.values("source", name) if name == "snapshot" else records.column("source", name)
+                for name in position_members(connector)
+            }
             for table, places in tables_of(*named).items():
                 chosen = places[mine[places] & usable[places]]
                 if table is None:

@@ -23,6 +23,9 @@ from connectors.debezium.physical import Images, Physical, is_nested, json_texts
 from connectors.debezium.schema import ConnectType, Field
 from connectors.debezium.values import physical_type
 
+_COLUMNS = frozenset({"int", "long", "string"})
+"""Avro's types whose arrays hold what their values are."""
+
 
 class AvroRecords(Protocol):
     """n records."""
@@ -31,6 +34,10 @@ class AvroRecords(Protocol):
 
     def values(self, *path: str) -> list[Any]:
         """The plain values of the field that ``path`` leads to; null where a struct on the way is null."""
+        ...
+
+    def column(self, *path: str) -> list[Any] | pa.Array:
+        """The same, as an array where that takes less."""
         ...
 
     def images(self, *path: str) -> Images:
@@ -59,6 +66,10 @@ class ScannedRecords:
         if node.kind == "record" and rest:
             return [None] * len(self)
         return _members(self.listed(node), rest)
+
+    def column(self, *path: str) -> list[Any] | pa.Array:
+        node, rest = self._found(path)
+        return self.values(*path) if rest or node.kind not in _COLUMNS else self.array(node)
 
     def images(self, *path: str) -> Images:
         node, rest = self._found(path)
@@ -171,6 +182,9 @@ class DictRecords:
 
     def values(self, *path: str) -> list[Any]:
         return _members(list(self.records), path)
+
+    def column(self, *path: str) -> list[Any]:
+        return self.values(*path)
 
     def images(self, *path: str) -> Images:
         return DictImages.of(self.values(*path))

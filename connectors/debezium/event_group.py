@@ -27,8 +27,8 @@ class EventGroup:
         connector: ``source.connector`` of all of them; empty where a flattened record does not say.
         ops: ``op`` as the record has it.
         table: the table of all of them.
-        source: columns of the source block by field name, n values each: ``snapshot``, ``ts_ms`` and what the
-            connector's position needs.
+        source: columns of the source block by field name, n values each, a list or an array: ``snapshot``, which is
+            a list, ``ts_ms`` and what the connector's position needs.
         fields: the row's fields in the order of its schema.
         before, after: the images.
         documents: True for MongoDB, whose images are JSON documents and whose key is the field ``id``.
@@ -39,7 +39,7 @@ class EventGroup:
     connector: str
     table: SourceTable
     ops: list[str]
-    source: dict[str, list[Any]]
+    source: dict[str, list[Any] | pa.Array]
     fields: tuple[Field, ...]
     before: Images
     after: Images
@@ -59,7 +59,12 @@ class EventGroup:
             connector=self.connector,
             table=self.table,
             ops=[self.ops[place] for place in chosen],
-            source={name: [values[place] for place in chosen] for name, values in self.source.items()},
+            source={
+                name: values.take(pa.array(places))
+                if isinstance(values, pa.Array)
+                else [values[place] for place in chosen]
+                for name, values in self.source.items()
+            },
             fields=self.fields,
             before=self.before.select(places),
             after=self.after.select(places),

@@ -78,8 +78,7 @@ def frame(payloads: pa.BinaryArray, ids: SchemaIdHeaders, declared: PayloadForma
         framed.json = np.setdiff1d(framed.json, list(damaged))
     places = np.flatnonzero(avro)
     if len(places):
-        heads = _heads(content, starts[places], sizes[places], _PREFIX)
-        _by_prefix(payloads, places, sizes, heads, framing, framed)
+        _by_prefix(payloads, places, _ids(content, starts[places], sizes[places]), framing, framed)
     return framed
 
 
@@ -91,15 +90,17 @@ def _spans(payloads: pa.BinaryArray) -> tuple[npt.NDArray[np.uint8], Int64s, Int
     return content, offsets[:-1], np.diff(offsets)
 
 
-def _heads(content: npt.NDArray[np.uint8], starts: Int64s, sizes: Int64s, length: int) -> npt.NDArray[np.uint8]:
-    """So many first bytes of payloads, zeros beyond their ends."""
-    if (sizes >= length).all():
-        whole: npt.NDArray[np.uint8] = content[starts[:, None] + np.arange(length)]
-        return whole
-    inside = np.arange(length) < sizes[:, None]
-    heads = np.zeros((len(starts), length), dtype=np.uint8)
-    heads[inside] = content[(starts[:, None] + np.arange(length))[inside]]
-    return heads
+def _ids(content: npt.NDArray[np.uint8], starts: Int64s, sizes: Int64s) -> tuple[Bools, Int64s]:
+    """Which payloads begin with byte 0 and four more, and the number that these four are; 0 for the others."""
+    marked: Bools = sizes >= _PREFIX
+    numbers = np.zeros(len(starts), dtype=np.int64)
+    inside = slice(None) if marked.all() else np.flatnonzero(marked)
+    where = starts[inside]
+    marked[inside] = content.take(where) == 0
+    for place in range(1, _PREFIX):
+        numbers[inside] = numbers[inside] << 8 | content.take(where + place)
+    numbers[~marked] = 0
+    return marked, numbers
 
 
 def _by_headers(ids: SchemaIdHeaders, open_: Bools, framed: Framed) -> Bools:
@@ -122,14 +123,12 @@ def _by_headers(ids: SchemaIdHeaders, open_: Bools, framed: Framed) -> Bools:
 def _by_prefix(
     payloads: pa.BinaryArray,
     places: Int64s,
-    sizes: Int64s,
-    heads: npt.NDArray[np.uint8],
+    ids: tuple[Bools, Int64s],
     framing: SchemaIdFraming,
     framed: Framed,
 ) -> None:
-    """Reads the id in front of the payloads at ``places``, whose first bytes are ``heads``."""
-    numbers = np.ascontiguousarray(heads[:, 1:]).view(">u4")[:, 0].astype(np.int64)
-    usual = (heads[:, 0] == 0) & (sizes[places] >= _PREFIX)
+    """Reads the id in front of the payloads at ``places``, whose :func:`_ids` are given."""
+    usual, numbers = ids
     if framing is SchemaIdFraming.AUTO:
         usual &= numbers != 0
     elif framing is not SchemaIdFraming.CONFLUENT:

@@ -115,10 +115,10 @@ def snapshot_kinds(values: Sequence[object]) -> Int8s:
     return np.fromiter((_SNAPSHOTS.get(value, SnapshotKind.NONE) for value in values), np.int8, len(values))
 
 
-def source_millis(values: Sequence[int | None]) -> Int64s:
+def source_millis(values: Sequence[int | None] | pa.Array) -> Int64s:
     """``source.ts_ms`` per event, 0 where it is missing or no time at all (more than 64 bits)."""
     try:
-        known = pa.array(values, pa.int64())
+        known = values.cast(pa.int64()) if isinstance(values, pa.Array) else pa.array(values, pa.int64())
     except (OverflowError, pa.ArrowInvalid):
         known = pa.array([value if value is None or abs(value) < _MILLIS else None for value in values], pa.int64())
     filled: Int64s = pc.fill_null(known, 0).to_numpy(zero_copy_only=False)

@@ -3,7 +3,7 @@
  *
  * To be compiled with the kernel and with sanitizers, which end the process at a read or write out of bounds and at
  * undefined behaviour. Numbers are little-endian. Schemas follow one another until the input ends: the numbers of nodes,
- * children and cells, the five arrays of an avro_program, the number of datums, and each as its length and its bytes. */
+ * children and cells, both arrays of an avro_program, the number of datums, and each as its length and its bytes. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static uint32_t count_of(void)
     return found;
 }
 
-static int is_somewhere(uint8_t type)
+static int is_somewhere(int32_t type)
 {
     return type == AVRO_BYTES || type == AVRO_STRING || type == AVRO_FIXED || type >= AVRO_RECORD;
 }
@@ -50,8 +50,8 @@ static int64_t look(const avro_program *program, uint32_t nodes, uint32_t cells,
                         status};
     int64_t elsewhere = avro_scan(datums, program, &found);
     for (uint32_t node = 0; !elsewhere && node < nodes; node++) {
-        int32_t cell = program->cell[node];
-        if (cell < 0 || !is_somewhere(program->types[node]))
+        int32_t cell = program->nodes[node].cell;
+        if (cell < 0 || !is_somewhere(program->nodes[node].type))
             continue;
         int32_t *offsets = room((count + 1) * sizeof(int32_t));
         uint8_t *out = room((size_t)found.sizes[cell]);
@@ -75,11 +75,9 @@ int main(void)
     uint32_t nodes;
     while (fread(&nodes, 1, sizeof nodes, stdin) == sizeof nodes) {
         uint32_t children = count_of(), cells = count_of();
-        uint8_t *types = given(nodes);
-        int64_t *sizes = given(nodes * sizeof(int64_t));
-        int32_t *first = given((nodes + 1) * sizeof(int32_t)), *child = given(children * sizeof(int32_t));
-        int32_t *cell = given(nodes * sizeof(int32_t));
-        avro_program program = {types, sizes, first, child, cell};
+        avro_node *described = given(nodes * sizeof(avro_node));
+        int32_t *child = given(children * sizeof(int32_t));
+        avro_program program = {described, child};
         uint32_t count = count_of();
         uint8_t *together = NULL;
         int64_t *starts = room((count + 1) * sizeof(int64_t)), good = 0;
@@ -115,7 +113,7 @@ int main(void)
         }
         all += count;
         read += good;
-        free(types), free(sizes), free(first), free(child), free(cell), free(starts), free(together);
+        free(described), free(child), free(starts), free(together);
     }
     printf("%lld datums, %lld read\n", (long long)all, (long long)read);
     return 0;

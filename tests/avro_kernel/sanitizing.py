@@ -46,9 +46,9 @@ def run(program: Path, given: Iterable[tuple[Any, Sequence[bytes]]]) -> str:
 def _packed(schema: Any, datums: Sequence[bytes]) -> bytes:
     kernel = built()
     program = Program(kernel, expanded(schema))
-    types, sizes, first, child, cell = program.arrays
-    head = struct.pack("<III", len(types), len(child), program.cells)
-    arrays = b"".join(bytes(kernel.ffi.buffer(array)) for array in (types, sizes, first, child, cell))
+    nodes, child = program.arrays
+    head = struct.pack("<III", len(nodes), len(child), program.cells)
+    arrays = b"".join(bytes(kernel.ffi.buffer(array)) for array in program.arrays)
     texts = b"".join(struct.pack("<I", len(datum)) + datum for datum in datums)
     return head + arrays + struct.pack("<I", len(datums)) + texts
 

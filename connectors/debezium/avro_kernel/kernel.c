@@ -12,12 +12,14 @@
 
 /* One datum that is walked. */
 typedef struct {
-    const avro_program *program;
-    avro_cells *cells;
+    const avro_node *nodes;
+    const int32_t *child;
     const uint8_t *start;
     const uint8_t *end;
-    int64_t count;
-    int64_t row;
+    int64_t count;    /* of datums */
+    uint8_t *there;   /* of cell c at c * count */
+    uint64_t *values; /* of cell c at c * count */
+    int64_t *sizes;
 } datum;
 
 /* Each of these takes the place where something begins and gives the place behind it, NULL where it is not. */
@@ -68,77 +70,60 @@ static const uint8_t *wide_character(const uint8_t *p, const uint8_t *end)
     return p + more + 1;
 }
 
+static bool is_ascii(const uint8_t *p, const uint8_t *end)
+{
+    uint64_t eight, all = 0;
+    if (end - p < 8) {
+        while (p < end)
+            all |= *p++;
+        return all < 0x80;
+    }
+    for (; end - p > 8; p += 8) {
+        memcpy(&eight, p, 8);
+        all |= eight;
+    }
+    memcpy(&eight, end - 8, 8);
+    return ((all | eight) & HIGH_BITS) == 0;
+}
+
 static bool is_utf8(const uint8_t *p, const uint8_t *end)
 {
-    while (p < end) {
-        uint64_t eight;
-        if (end - p >= 8 && (memcpy(&eight, p, 8), (eight & HIGH_BITS) == 0))
-            p += 8;
-        else if (*p < 0x80)
+    if (is_ascii(p, end))
+        return true;
+    while (p < end)
+        if (*p < 0x80)
             p++;
         else if (!(p = wide_character(p, end)))
             return false;
-    }
     return true;
 }
 
-static void put(const datum *d, int32_t node, uint64_t value)
+static inline void put(const datum *d, const avro_node *node, uint64_t value)
 {
-    int32_t cell = d->program->cell[node];
-    if (cell == NONE)
+    if (node->cell == NONE)
         return;
-    d->cells->there[cell * d->count + d->row] = 1;
-    d->cells->values[cell * d->count + d->row] = value;
+    d->there[node->cell * d->count] = 1;
+    d->values[node->cell * d->count] = value;
 }
 
-static void put_span(const datum *d, int32_t node, const uint8_t *from, const uint8_t *to)
+static inline void put_span(const datum *d, const avro_node *node, const uint8_t *from, const uint8_t *to)
 {
-    int32_t cell = d->program->cell[node];
-    if (cell == NONE)
+    if (node->cell == NONE)
         return;
     put(d, node, (uint64_t)(from - d->start) | (uint64_t)(to - d->start) << 32);
-    d->cells->sizes[cell] += to - from;
+    d->sizes[node->cell] += to - from;
 }
 
-static const uint8_t *walk(const datum *d, int32_t node, const uint8_t *p);
+static const uint8_t *walk(const datum *d, const avro_node *node, const uint8_t *p);
 
-/* The blocks of an array or a map. Each item takes a byte at least, or it is not read here: their number could be
- * anything. */
-static const uint8_t *blocks(const datum *d, int32_t node, const uint8_t *p)
+/* A value of a type that has nothing within it. */
+static inline const uint8_t *plain(const datum *d, const avro_node *node, const uint8_t *p)
 {
-    int32_t item = d->program->child[d->program->first[node]];
-    bool keyed = d->program->types[node] == AVRO_MAP;
-    int64_t items, size;
-    while ((p = number(p, d->end, &items)) && items) {
-        if (items < 0) {
-            if (items == INT64_MIN || !(p = number(p, d->end, &size)))
-                return NULL;
-            items = -items;
-        }
-        for (; items; items--) {
-            const uint8_t *from = p;
-            if (keyed) {
-                if (!(p = number(p, d->end, &size)) || size < 0 || size > d->end - p || !is_utf8(p, p + size))
-                    return NULL;
-                p += size;
-            }
-            if (!(p = walk(d, item, p)) || p == from)
-                return NULL;
-        }
-    }
-    return p;
-}
-
-static const uint8_t *walk(const datum *d, int32_t node, const uint8_t *p)
-{
-    const avro_program *program = d->program;
-    const uint8_t *from = p, *end = d->end;
-    int64_t found;
+    const uint8_t *end = d->end;
+    int64_t found = node->size;
     uint64_t value;
 
-again:
-    found = program->sizes[node];
-    switch (program->types[node]) {
+    switch (node->type) {
     case AVRO_NULL:
         return p;
     case AVRO_BOOLEAN:
@@ -156,7 +141,7 @@ again:
         value = (uint64_t)found;
         break;
     case AVRO_ENUM:
-        if (!(p = number(p, end, &found)) || found < 0 || found >= program->sizes[node])
+        if (!(p = number(p, end, &found)) || found < 0 || found >= node->size)
             return NULL;
         value = (uint64_t)found;
         break;
@@ -174,36 +159,10 @@ again:
             return NULL;
         /* fall through */
     case AVRO_FIXED:
-        if (found < 0 || found > end - p || (program->types[node] == AVRO_STRING && !is_utf8(p, p + found)))
+        if (found < 0 || found > end - p || (node->type == AVRO_STRING && !is_utf8(p, p + found)))
             return NULL;
         put_span(d, node, p, p + found);
         return p + found;
-    case AVRO_UNION: {
-        const int32_t *branch = program->child + program->first[node];
-        if (!(p = number(p, end, &found)) || found < 0 || found >= program->first[node + 1] - program->first[node])
-            return NULL;
-        if (program->cell[node] == NONE) {
-            from = p;
-            node = branch[found];
-            goto again;
-        }
-        if (!(p = walk(d, branch[found], p)))
-            return NULL;
-        put_span(d, node, from, p);
-        return p;
-    }
-    case AVRO_RECORD:
-        for (int32_t place = program->first[node]; place < program->first[node + 1]; place++)
-            if (!(p = walk(d, program->child[place], p)))
-                return NULL;
-        put_span(d, node, from, p);
-        return p;
-    case AVRO_ARRAY:
-    case AVRO_MAP:
-        if (!(p = blocks(d, node, p)))
-            return NULL;
-        put_span(d, node, from, p);
-        return p;
     default:
         return NULL;
     }
@@ -211,13 +170,87 @@ again:
     return p;
 }
 
+/* The branch of a union that its datum has; NULL where there is none. */
+static inline const avro_node *branch(const datum *d, const avro_node *node, const uint8_t **p)
+{
+    int64_t found;
+    if (!(*p = number(*p, d->end, &found)) || found < 0 || found >= node->behind - node->first)
+        return NULL;
+    return d->nodes + d->child[node->first + found];
+}
+
+static const uint8_t *fields(const datum *d, const avro_node *node, const uint8_t *p)
+{
+    for (int32_t place = node->first; place < node->behind; place++) {
+        const avro_node *field = d->nodes + d->child[place];
+        if (field->type == AVRO_UNION && field->cell == NONE && !(field = branch(d, field, &p)))
+            return NULL;
+        if (!(p = field->type < AVRO_RECORD ? plain(d, field, p) : walk(d, field, p)))
+            return NULL;
+    }
+    return p;
+}
+
+/* The blocks of an array or a map. Each item takes a byte at least, or it is not read here: their number could be
+ * anything. */
+static const uint8_t *blocks(const datum *d, const avro_node *node, const uint8_t *p)
+{
+    const avro_node *item = d->nodes + d->child[node->first];
+    int64_t items, size;
+    while ((p = number(p, d->end, &items)) && items) {
+        if (items < 0) {
+            if (items == INT64_MIN || !(p = number(p, d->end, &size)))
+                return NULL;
+            items = -items;
+        }
+        for (; items; items--) {
+            const uint8_t *from = p;
+            if (node->type == AVRO_MAP) {
+                if (!(p = number(p, d->end, &size)) || size < 0 || size > d->end - p || !is_utf8(p, p + size))
+                    return NULL;
+                p += size;
+            }
+            if (!(p = walk(d, item, p)) || p == from)
+                return NULL;
+        }
+    }
+    return p;
+}
+
+static const uint8_t *walk(const datum *d, const avro_node *node, const uint8_t *p)
+{
+    const uint8_t *from = p;
+    const avro_node *found;
+
+    switch (node->type) {
+    case AVRO_UNION:
+        if (!(found = branch(d, node, &p)))
+            return NULL;
+        p = walk(d, found, p);
+        break;
+    case AVRO_RECORD:
+        p = fields(d, node, p);
+        break;
+    case AVRO_ARRAY:
+    case AVRO_MAP:
+        p = blocks(d, node, p);
+        break;
+    default:
+        return plain(d, node, p);
+    }
+    if (p)
+        put_span(d, node, from, p);
+    return p;
+}
+
 int64_t avro_scan(const avro_datums *datums, const avro_program *program, avro_cells *cells)
 {
     int64_t elsewhere = 0;
     for (int64_t row = 0; row < datums->count; row++) {
-        datum one = {program, cells, datums->content + datums->starts[row], datums->content + datums->ends[row],
-                     datums->count, row};
-        cells->status[row] = walk(&one, 0, one.start) != one.end;
+        datum one = {program->nodes, program->child, datums->content + datums->starts[row],
+                     datums->content + datums->ends[row], datums->count, cells->there + row, cells->values + row,
+                     cells->sizes};
+        cells->status[row] = walk(&one, program->nodes, one.start) != one.end;
         elsewhere += cells->status[row];
     }
     return elsewhere;

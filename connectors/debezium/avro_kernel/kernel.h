@@ -35,16 +35,19 @@ typedef struct {
     int64_t count;
 } avro_datums;
 
-/* The writer schema, written out without references: node 0 is the datum, and the children of node n (a record's
- * fields, a union's branches, the items of an array or a map) are child[first[n]] up to child[first[n + 1]], of higher
- * numbers. The size is that of a fixed in bytes, and how many symbols an enum has. What a node holds goes to its cell,
- * unless that is -1. */
+/* A type of the writer schema, written out without references. */
 typedef struct {
-    const uint8_t *types;
-    const int64_t *sizes;
-    const int32_t *first;
+    int32_t type;
+    int32_t cell;   /* where what it holds goes, or -1 */
+    int32_t first;  /* its children (a record's fields, a union's branches, the items of an array or a map) are those */
+    int32_t behind; /* of the program from the first on, without the one behind the last */
+    int64_t size;   /* of a fixed in bytes; how many symbols an enum has */
+} avro_node;
+
+/* The writer schema: node 0 is the datum, and child has numbers of nodes, each higher than its parent's. */
+typedef struct {
+    const avro_node *nodes;
     const int32_t *child;
-    const int32_t *cell;
 } avro_program;
 
 /* What was found, cell by cell: that of cell c in datum d is at c * count + d. */

@@ -74,13 +74,13 @@ class Program:
         steps: list[_Step] = []
         self.root = self._node(schema, steps, noted=True)
         children = [step.children for step in steps]
+        ends = np.cumsum([0, *map(len, children)]).tolist()
+        kinds = [getattr(kernel.lib, f"AVRO_{step.kind.upper()}") for step in steps]
+        cells, sizes = [step.cell for step in steps], [step.size for step in steps]
         new = kernel.ffi.new
         self.arrays = (
-            new("uint8_t[]", [getattr(kernel.lib, f"AVRO_{step.kind.upper()}") for step in steps]),
-            new("int64_t[]", [step.size for step in steps]),
-            new("int32_t[]", np.cumsum([0, *map(len, children)]).tolist()),
+            new("avro_node[]", list(zip(kinds, cells, ends[:-1], ends[1:], sizes, strict=True))),
             new("int32_t[]", list(chain.from_iterable(children))),
-            new("int32_t[]", [step.cell for step in steps]),
         )
         self.pointer: Any = new("avro_program *", self.arrays)
 
