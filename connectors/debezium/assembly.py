@@ -169,7 +169,7 @@ def _piece(
         positions=both,
         positioned=positioned,
         snapshots=snapshot_kinds(group.source["snapshot"]),
-        run_ids=batch.run_ids.take(pa.array(group.rows)),
+        run_ids=batch.run_ids if len(group) == len(batch.run_ids) else batch.run_ids.take(pa.array(group.rows)),
         source_ms=source_millis(group.source["ts_ms"]),
         key_changed=changed,
         old_keys=old,

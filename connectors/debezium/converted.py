@@ -101,7 +101,7 @@ def arrow_integers(values: Int64s, present: Bools, kind: pa.DataType) -> Column:
     """An Arrow array of a type that 32 or 64 bit integers can be cast to: integers, dates, timestamps."""
     mask = None if bool(present.all()) else ~present
     numbers = values.astype(np.int32) if kind.bit_width == 32 else values
-    return pa.array(numbers, mask=mask).cast(kind)
+    return pa.array(numbers, mask=mask).view(kind)
 
 
 def with_bad(values: Column, clamped: int, bad: Bools, what: str, source: Column) -> Converted:

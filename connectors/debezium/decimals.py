@@ -31,7 +31,8 @@ _TWO_WORDS = 16
 
 def fixed_decimals(array: Column, precision: int, scale: int) -> Converted:
     """``decimal128(precision, scale)`` from a binary (or fixed-size binary) array of unscaled integers."""
-    array = array.cast(pa.binary())
+    if array.type != pa.binary():
+        array = array.cast(pa.binary())
     present = present_cells(array)
     starts, ends, content = _binary_cells(array)
     lengths = np.where(present, ends - starts, 0)

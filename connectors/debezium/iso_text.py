@@ -93,11 +93,10 @@ def _timestamps(array: Column, *, zoned: bool, rule: OutOfRange) -> Converted:
 def _read(array: Column, *, zoned: bool) -> tuple[Int64s, Bools, Bools]:
     """Microseconds, cells that hold some, and cells that cannot be read; whole columns first."""
     zone = "UTC" if zoned else None
-    lengths: Any = pc.min_max(pc.binary_length(array)).as_py()
-    if lengths["min"] is None or (lengths["min"] >= _SHORTEST and lengths["max"] <= _LONGEST):
+    if _look_regular(array):
         # A cast that fails costs more than all the rest: it is tried only on what looks regular.
         with contextlib.suppress(pa.ArrowInvalid):
-            micros, present = integer_cells(array.cast(pa.timestamp("us", tz=zone)).cast(pa.int64()))
+            micros, present = integer_cells(array.cast(pa.timestamp("us", tz=zone)).view(pa.int64()))
             return micros, present, np.zeros(len(array), dtype=np.bool_)
     micros, unread = np.zeros(len(array), dtype=np.int64), present_cells(array).copy()
     for text, outside in (("infinity", LAST_MICRO + 1), ("-infinity", FIRST_MICRO - 1)):
@@ -115,6 +114,12 @@ def _read(array: Column, *, zoned: bool) -> tuple[Int64s, Bools, Bools]:
     rows = np.flatnonzero(unread)
     micros[rows], _, unread[rows] = _one_by_one(array.take(rows), lambda text: _micros(text, zoned=zoned))
     return micros, present_cells(array) & ~unread, unread
+
+
+def _look_regular(array: Column) -> bool:
+    """Whether no text is shorter or longer than a whole timestamp is; also of an array without any text."""
+    lengths: Any = pc.min_max(pc.binary_length(array)).as_py()
+    return lengths["min"] is None or (lengths["min"] >= _SHORTEST and lengths["max"] <= _LONGEST)
 
 
 def _nanos(zone: str | None) -> pa.DataType:

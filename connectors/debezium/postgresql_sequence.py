@@ -13,6 +13,7 @@ from connectors.debezium.events import Bools
 from connectors.debezium.unsigned import UInt64s, Values, listed, unsigned_numbers
 
 _SURE_DIGITS = 19
+_POWERS = np.uint64(10) ** np.arange(_SURE_DIGITS - 1, -1, -1, dtype=np.uint64)
 """A number of so many decimal digits fits into 64 bits."""
 
 
@@ -65,9 +66,7 @@ def _decimals(characters: npt.NDArray[np.uint8]) -> UInt64s | None:
     width = digits.shape[1]
     if width > _SURE_DIGITS or (digits > 9).any() or (width > 1 and not digits[:, 0].all()):
         return None
-    numbers = np.zeros(len(digits), dtype=np.uint64)
-    for place in range(width):
-        numbers = numbers * np.uint64(10) + digits[:, place]
+    numbers: UInt64s = digits @ _POWERS[_SURE_DIGITS - width :]
     return numbers
 
 

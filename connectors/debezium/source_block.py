@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from connectors.debezium.events import Int8s, Int64s, SnapshotKind
 from connectors.debezium.position import source_fields
@@ -118,8 +117,10 @@ def snapshot_kinds(values: Sequence[object]) -> Int8s:
 def source_millis(values: Sequence[int | None] | pa.Array) -> Int64s:
     """``source.ts_ms`` per event, 0 where it is missing or no time at all (more than 64 bits)."""
     try:
-        known = values.cast(pa.int64()) if isinstance(values, pa.Array) else pa.array(values, pa.int64())
+        known = values if isinstance(values, pa.Array) else pa.array(values, pa.int64())
+        if known.type != pa.int64():
+            known = known.cast(pa.int64())
     except (OverflowError, pa.ArrowInvalid):
         known = pa.array([value if value is None or abs(value) < _MILLIS else None for value in values], pa.int64())
-    filled: Int64s = pc.fill_null(known, 0).to_numpy(zero_copy_only=False)
+    filled: Int64s = (known.fill_null(0) if known.null_count else known).to_numpy(zero_copy_only=False)
     return filled

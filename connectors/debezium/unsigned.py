@@ -36,7 +36,8 @@ def unsigned_numbers(values: Values | None, count: int) -> tuple[UInt64s, Bools]
         if not isinstance(values, pa.Array):
             # Arrow looks at all values to find their type, where it is not told.
             array = pa.array(values, pa.uint64() if values and type(values[0]) is int else None)
-        array = array.cast(pa.uint64())
+        if array.type != pa.uint64():
+            array = array.cast(pa.uint64())
     except (pa.ArrowException, OverflowError):
         array = pa.array([_number(value) for value in listed(values, count)], pa.uint64())
     known = present_cells(array)

@@ -8,7 +8,6 @@ values are text, structures as JSON with sorted keys, so that equal footers are 
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -150,8 +149,7 @@ def read_footer_and_rows(path: Path) -> tuple[Footer, dict[str, int]]:
 
 
 def _encode(value: object) -> str:
-    plain = msgspec.to_builtins(value, str_keys=True)
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return msgspec.json.encode(msgspec.to_builtins(value, str_keys=True), order="sorted").decode()
 
 
 def _text(value: bytes | str) -> str:

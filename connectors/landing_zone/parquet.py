@@ -173,20 +173,22 @@ class ParquetFileWriter:
             self.abandon()
 
     def _in_file_schema(self, rows: pa.RecordBatch, markers: Markers | None) -> pa.RecordBatch:
-        expected = len(self._schema.columns)
-        if rows.schema.names != self._arrow.names[:expected] or rows.schema.types != self._arrow.types[:expected]:
+        expected = self._schema.arrow()
+        found = rows.schema
+        if not found.equals(expected) and (found.names, found.types) != (expected.names, expected.types):
             raise ValueError(f"rows of {rows.schema} do not fit a file of {self._arrow}")
         if (markers is not None) != self._marked:
             raise ValueError(f"a {'marked' if self._marked else 'marker-free'} file got rows of the other kind")
         columns = rows.columns
-        for number, column in enumerate(self._schema.columns):
-            if column.key and columns[number].null_count:
+        for name in self._schema.key_columns:
+            keys = rows.column(name)
+            if keys.null_count:
                 raise NullKeyError(
-                    f"a row has no value in the key column {column.name!r}",
+                    f"a row has no value in the key column {name!r}",
                     remedy="declare key columns that are never null for this table (tables.overrides[].keys), and "
                     "restart; what has landed with other keys needs `cdc-bridge resync CONFIG TABLE` then",
-                    column=column.name,
-                    row=self.row_count + columns[number].is_null().index(True).as_py() + 1,
+                    column=name,
+                    row=self.row_count + keys.is_null().index(True).as_py() + 1,
                     file=self._path.name,
                 )
         if markers is not None:

@@ -53,6 +53,10 @@ class PinnedSchema:
 
     def arrow(self) -> pa.Schema:
         """The Arrow schema of a file without row markers: key columns required, all others nullable."""
+        return self._arrow
+
+    @cached_property
+    def _arrow(self) -> pa.Schema:
         return pa.schema(
             [pa.field(column.name, type_from_text(column.type), nullable=not column.key) for column in self.columns]
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 import msgspec
 import pyarrow as pa
@@ -21,6 +22,9 @@ from streaming.landing.schema_notes import ignored_notes, schema_notes
 from streaming.landing.stops.columns import text_refusal, type_policy
 from streaming.plan import BatchPlan, TableOptions
 
+_KEPT_SCHEMAS = 1024
+"""Pinned schemas that a worker keeps, the latest ones; some kilobytes each."""
+
 
 class TableSchema:
     """The pinned schema of one table in one attempt at one micro-batch.
@@ -35,7 +39,7 @@ class TableSchema:
     def __init__(self, plan: BatchPlan, state: TableState) -> None:
         self.pinned: PinnedSchema | None = None
         if state.schema:
-            self.pinned = msgspec.json.decode(plan.schemas[state.schema], type=PinnedSchema)
+            self.pinned = _pinned(plan.schemas[state.schema])
         self.gone = state.gone
         self.ignored: Counter[str] = Counter()
         self.changes: Counter[str] = Counter()
@@ -101,6 +105,12 @@ class TableSchema:
     def ignored_notes(self) -> list[str]:
         """What to tell a person of the values that landed as NULL."""
         return ignored_notes(self.ignored, self.pinned) if self.ignored and self.pinned is not None else []
+
+
+@lru_cache(maxsize=_KEPT_SCHEMAS)
+def _pinned(text: str) -> PinnedSchema:
+    """The same object for the same text: what a schema has worked out of itself serves the next micro-batch, too."""
+    return msgspec.json.decode(text, type=PinnedSchema)
 
 
 def _readable(refused: Refused) -> Refused:
