@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -21,18 +22,21 @@ class Handle:
 
     It joins no group and commits nothing. Not for several threads.
 
+    Args:
+        options: all that librdkafka is told, those of the connection among them.
+
     Raises:
         ClientOptionsError: librdkafka does not take an option, or a file that one names.
     """
 
-    def __init__(self, library: Library, connection: Connection, own: dict[str, str]) -> None:
+    def __init__(self, library: Library, connection: Connection, options: Mapping[str, str]) -> None:
         self._library = library
         self._connection = connection
         ffi, lib = library.ffi, library.lib
         said = ffi.new("char[]", _ERROR_BYTES)
         conf = lib.rd_kafka_conf_new()
         # Its own lines would go to this process's standard error; what matters comes as an event.
-        for name, value in {**connection.options, **own, "log_level": "0"}.items():
+        for name, value in {**options, "log_level": "0"}.items():
             if lib.rd_kafka_conf_set(conf, name.encode(), value.encode(), said, _ERROR_BYTES):
                 lib.rd_kafka_conf_destroy(conf)
                 raise connection.unusable(ValueError(_text(ffi, said)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -37,13 +37,24 @@ _OPTIONS = {
     "check.crcs": "true",
     # A partition that is started has to wait for the request before, which brings nothing where all are read.
     "fetch.wait.max.ms": "5",
-    # Of a partition at a time: with 1 MiB, a broker that is 20 ms away gives half as much.
-    "fetch.message.max.bytes": str(4 << 20),
-    # What is fetched of a partition beyond its range is fetched for nothing; a full queue is soon empty.
-    "queued.min.messages": "20000",
-    "queued.max.messages.kbytes": "8192",
     "fetch.queue.backoff.ms": "2",
 }
+# What the settings say of these wins. What is fetched of a partition beyond its range is fetched for nothing, so little
+# is fetched ahead; the less it is, the longer one partition waits for a broker that is far away.
+_FETCHING = {
+    "fetch.message.max.bytes": str(2 << 20),
+    "queued.min.messages": "20000",
+    "queued.max.messages.kbytes": "2048",
+}
+
+
+def client_options(configured: Mapping[str, str], isolation: str) -> dict[str, str]:
+    """librdkafka's options of a reader, in the order in which they are set: of two names of one option the later wins.
+
+    Args:
+        configured: what the settings make of the connection.
+    """
+    return {**_FETCHING, **configured, **_OPTIONS, "isolation.level": isolation}
 
 
 class NativeReader:
@@ -52,7 +63,7 @@ class NativeReader:
     def __init__(self, config: KafkaConfig, library: Library, *, isolation: str = "read_committed") -> None:
         self._library = library
         self._connection = Connection(config)
-        self._handle = Handle(library, self._connection, {**_OPTIONS, "isolation.level": isolation})
+        self._handle = Handle(library, self._connection, client_options(self._connection.options, isolation))
 
     def read(
         self, ranges: Sequence[PartitionRange], *, batch: int = BATCH_RECORDS, timeout: float = TIMEOUT_SECONDS
