@@ -39,8 +39,8 @@ typedef struct {
 typedef struct {
     int32_t type;
     int32_t cell;   /* where what it holds goes, or -1 */
-    int32_t first;  /* its children (a record's fields, a union's branches, the items of an array or a map) are those */
-    int32_t behind; /* of the program from the first on, without the one behind the last */
+    int32_t first;  /* its children are child[first] to child[behind - 1] of the program: */
+    int32_t behind; /* a record's fields, a union's branches, the items of an array or a map */
     int64_t size;   /* of a fixed in bytes; how many symbols an enum has */
 } avro_node;
 
