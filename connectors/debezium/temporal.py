@@ -98,9 +98,5 @@ def _micros(ticks: Int64s, unit: TimeUnit) -> Int64s:
 
 def _within(numbers: Column, low: int, high: int) -> bool:
     """True when no number is outside the bounds; also of an array without any number."""
-    if numbers.null_count == len(numbers):
-        return True
-    if numbers.null_count:
-        numbers = numbers.drop_null()
-    values = numbers.to_numpy()
-    return bool(low <= values.min() and values.max() <= high)
+    values = (numbers.drop_null() if numbers.null_count else numbers).to_numpy()
+    return not len(values) or bool(low <= values.min() and values.max() <= high)

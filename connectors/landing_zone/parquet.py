@@ -175,6 +175,7 @@ class ParquetFileWriter:
     def _in_file_schema(self, rows: pa.RecordBatch, markers: Markers | None) -> pa.RecordBatch:
         expected = self._schema.arrow()
         found = rows.schema
+        # Usually they are equal altogether, which takes no lists; rows need not say which columns are required.
         if not found.equals(expected) and (found.names, found.types) != (expected.names, expected.types):
             raise ValueError(f"rows of {rows.schema} do not fit a file of {self._arrow}")
         if (markers is not None) != self._marked:
