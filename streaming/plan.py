@@ -187,6 +187,11 @@ class BatchPlan:
     only: str | None = None
     runs: str | None = None
 
+    @property
+    def merges(self) -> bool:
+        """Whether rows of a topic take the merge path, so that stage 2 has to bring them together."""
+        return any(topic.merges for topic in self.topics.values())
+
     def lands(self, found: TableState) -> bool:
         """Whether the events of a table land; ``found`` is what the table directory of a task says."""
         return self.only is None or self.tables[self.only].source == found.source

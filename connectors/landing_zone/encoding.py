@@ -131,9 +131,10 @@ def _writer(
 
 def _are_at_most(most: int, column: pa.Array[Any]) -> bool:
     """Whether there are so many different values at most."""
-    # Where values hardly repeat, that shows long before the last of them, and counting is what takes the time.
-    return all(_distinct(column.slice(0, rows)) <= most for rows in (most + most // 4 + 1, len(column)))
+    # Where values hardly repeat, half of them tell, even with some nulls; and counting is what takes the time.
+    return all(_distinct(column.slice(0, rows)) <= most for rows in (2 * most + 1, len(column)))
 
 
 def _distinct(column: pa.Array[Any]) -> int:
-    return int(pc.count_distinct(column, mode="only_valid").as_py())
+    # The library's count_distinct says the same and takes twice as long.
+    return len(pc.unique(column)) - bool(column.null_count)

@@ -38,7 +38,7 @@ def with_run_files(action: Callable[[BatchPlan], Results]) -> Callable[[BatchPla
     """The action of tasks that all are on this machine: runs wait for their merge in a folder, which is gone then."""
 
     def run(plan: BatchPlan) -> Results:
-        if not any(topic.merges for topic in plan.topics.values()):
+        if not plan.merges:
             return action(plan)
         with contextlib.ExitStack() as stack:
             with disk_errors(Path(tempfile.gettempdir())):
@@ -52,17 +52,23 @@ def carry_out(session: SparkSession, plan: BatchPlan, tasks: int) -> Results:
     """Carry out a plan with so many tasks in each stage at most.
 
     In stage 1 a task reads whole partitions, one after the other, and nothing is shuffled, whatever their number.
-    Stage 2 is there only if a topic has to merge.
+    Stage 2 is there only if a topic has to merge. Without it nothing needs Spark SQL, whose planning takes about as
+    long as the tasks of a small micro-batch.
     """
     shares = share_out(plan, tasks)
-    rows = session.range(0, len(shares), 1, len(shares)).mapInArrow(ReadAndLand(plan, shares), _RESULT_TYPE)
-    if any(topic.merges for topic in plan.topics.values()):
-        rows = (
-            rows.repartition(tasks, "table")
-            .sortWithinPartitions("table", "sort_key")
-            .mapInArrow(MergeAndLand(plan), _RESULT_TYPE)
-        )
-    return read_results((row.kind, bytes(row.payload)) for row in rows.select("kind", "payload").collect())
+    stage = ReadAndLand(plan, shares)
+    if not plan.merges:
+        numbers = session.sparkContext.parallelize(range(len(shares)), len(shares))
+        return read_results((row.kind, row.payload) for row in numbers.mapPartitions(stage.rows).collect())
+    merged = (
+        session.range(0, len(shares), 1, len(shares))
+        .mapInArrow(stage.batches, _RESULT_TYPE)
+        .repartition(tasks, "table")
+        .sortWithinPartitions("table", "sort_key")
+        .mapInArrow(MergeAndLand(plan), _RESULT_TYPE)
+        .select("kind", "payload")
+    )
+    return read_results((row.kind, bytes(row.payload)) for row in merged.collect())
 
 
 def task_slots(conf: Mapping[str, str], registered: int) -> int:

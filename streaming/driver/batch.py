@@ -153,7 +153,7 @@ def land_range(
     while True:
         with stages.measured(Stage.PLAN):
             plan = plan_batch(job, state, topics, uuid.uuid4().hex, merging, doubtful, only, drops)
-        with stages.measured(Stage.MERGE if any(topic.merges for topic in plan.topics.values()) else Stage.LAND):
+        with stages.measured(Stage.MERGE if plan.merges else Stage.LAND):
             results = decode_and_land(plan)
         draft = assemble(results, topics, state, merging)
         found = doubtful_tables(results)

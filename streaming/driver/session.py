@@ -158,6 +158,8 @@ _FIXED = {
     "spark.redaction.regex": SECRET.pattern,
     "spark.sql.redaction.options.regex": f"{SECRET.pattern}|url",
     "spark.python.worker.faulthandler.enabled": "true",
+    # As in the workers of Spark SQL: only with the same environment are they those of the other tasks, too.
+    "spark.executorEnv.SPARK_SIMPLIFIED_TRACEBACK": "1",
     # Spark already keeps every core busy with a task of its own.
     "spark.executorEnv.OMP_NUM_THREADS": "1",
     "spark.executorEnv.ARROW_IO_THREADS": "1",

@@ -115,7 +115,7 @@ def land_records(plan: BatchPlan, records: Iterable[RawRecords], worker: Worker)
         records: of the plan's ranges and nothing else; of each partition together and in offset order.
     """
     rows = list(decode_and_land(records, plan, worker))
-    if any(topic.merges for topic in plan.topics.values()):
+    if plan.merges:
         sorted_rows = pa.Table.from_batches(together(rows), RESULT_SCHEMA).sort_by(
             [("table", "ascending"), ("sort_key", "ascending")]
         )

@@ -44,7 +44,7 @@ from streaming.task.worker import Worker, worker_for
 
 @dataclass(frozen=True)
 class ReadAndLand:
-    """The function that Spark calls once per task: ``session.range(len(shares)).mapInArrow(ReadAndLand(...), ...)``.
+    """What a task of stage 1 does, for either of Spark's interfaces.
 
     Attributes:
         shares: what each task reads of Kafka, by the number that is its only row.
@@ -53,12 +53,16 @@ class ReadAndLand:
     plan: BatchPlan
     shares: tuple[tuple[PartitionRange, ...], ...]
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def rows(self, numbers: Iterable[int]) -> Iterator[ResultRow]:
+        """The function of ``RDD.mapPartitions``, for the numbers of shares."""
         worker = worker_for(self.plan.job)
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                with closing(one_ahead(worker.read(self.shares[number]))) as records:
-                    yield from together(decode_and_land(records, self.plan, worker))
+        for number in numbers:
+            with closing(one_ahead(worker.read(self.shares[number]))) as records:
+                yield from decode_and_land(records, self.plan, worker)
+
+    def batches(self, numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The function of ``DataFrame.mapInArrow``, for the numbers of shares in the first column."""
+        return together(self.rows(number for batch in numbers for number in batch.column(0).to_pylist()))
 
 
 def decode_and_land(records: Iterable[RawRecords], plan: BatchPlan, worker: Worker) -> Iterator[ResultRow]:

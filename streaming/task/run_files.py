@@ -30,7 +30,7 @@ class _Place(msgspec.Struct, frozen=True):
 @contextlib.contextmanager
 def run_writer(plan: BatchPlan) -> Iterator[RunWriter | None]:
     """Where a task of the plan puts its runs; None where they are handed to Spark, or there are none."""
-    if plan.runs is None or not any(topic.merges for topic in plan.topics.values()):
+    if plan.runs is None or not plan.merges:
         yield None
         return
     with RunWriter(Path(plan.runs)) as writer:

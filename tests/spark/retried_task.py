@@ -9,13 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from streaming.driver.action import share_out
 from streaming.task.decode import ReadAndLand
-from streaming.task.results import RESULT_SCHEMA, read_results
+from streaming.task.results import ResultRow, read_results
 from tests.spark.planned import plan
 from tests.support.bridge import QUICK_START
 from tests.support.cluster import Cluster
@@ -29,8 +27,8 @@ class DiesOnce:
     stage: ReadAndLand
     mark: str
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        done = list(self.stage(batches))
+    def __call__(self, numbers: Iterable[int]) -> Iterator[ResultRow]:
+        done = list(self.stage.rows(numbers))
         if not Path(self.mark).exists():
             Path(self.mark).touch()
             os._exit(1)
@@ -49,7 +47,7 @@ def main(path: str, servers: str) -> None:
     cluster.send(*records)
     planned = plan(servers, folder / "zone", records)
     stage = DiesOnce(ReadAndLand(planned, share_out(planned, 1)), str(folder / "mark"))
-    rows = session.range(0, 1, 1, 1).mapInArrow(stage, from_arrow_schema(RESULT_SCHEMA)).collect()
-    results = read_results((row.kind, bytes(row.payload)) for row in rows)
+    rows = session.sparkContext.parallelize([0], 1).mapPartitions(stage).collect()
+    results = read_results((row.kind, row.payload) for row in rows)
     sys.stdout.write(json.dumps([result.file.staged for result in results.tables if result.file]) + "\n")
     session.stop()

@@ -1,4 +1,4 @@
-"""The session of a real Spark: the properties reach it, and secrets don't reach its command line."""
+"""The session of a real Spark: the properties reach it, secrets don't reach its command line, one pool of workers."""
 
 from __future__ import annotations
 
@@ -37,16 +37,18 @@ from streaming.settings import settings_of
 def worker(batches):
     import pyarrow as pa
     for _ in batches:
-        yield pa.RecordBatch.from_pydict({"python": [sys.executable], "threads": [os.environ["POLARS_MAX_THREADS"]]})
+        told = {"python": sys.executable, "threads": os.environ["POLARS_MAX_THREADS"], "pid": os.getpid()}
+        yield pa.RecordBatch.from_pylist([told])
 
 settings = settings_of(sys.argv[1], "bridge.yaml")
 session = spark_session(settings, [])
-rows = session.range(1).coalesce(1).mapInArrow(worker, "python string, threads string").collect()
+rows = session.range(1).coalesce(1).mapInArrow(worker, "python string, threads string, pid long").collect()
 conf = session.sparkContext.getConf()
 answer = {
     "arguments": subprocess.run(["ps", "axww", "-o", "ppid,args"], capture_output=True, text=True).stdout,
     "pid": os.getpid(),
     "worker": rows[0].asDict(),
+    "workers_pid": session.sparkContext.parallelize([0], 1).map(lambda _: os.getpid()).collect(),
     "same": spark_session(settings, []) is session,
     "conf": {key: conf.get(key) for key in ("spark.note", "spark.hadoop.fs.azure.account.key.x", "spark.speculation")},
     "zone": session.conf.get("spark.sql.session.timeZone"),
@@ -75,7 +77,8 @@ def test_a_session_has_its_properties_and_keeps_secrets_out_of_every_command_lin
     ]
     assert "-Xmx600m -Xss16m" in java
     assert "hunter2" not in java
-    assert answer["worker"] == {"python": sys.executable, "threads": "1"}
+    [pid] = answer["workers_pid"]
+    assert answer["worker"] == {"python": sys.executable, "threads": "1", "pid": pid}
     assert answer["same"] is True
     assert answer["again"] == 3
     assert answer["conf"] == {

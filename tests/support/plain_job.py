@@ -217,7 +217,7 @@ def local_action(log: Log, worker: Worker, *, tasks: int = 2, arrow_rows: int = 
             for share in share_out(plan, tasks)
             for row in decode_and_land(read_log(log, share, arrow_rows), plan, worker)
         ]
-        if any(topic.merges for topic in plan.topics.values()):
+        if plan.merges:
             shuffled = pa.Table.from_batches(together(rows), RESULT_SCHEMA).sort_by(
                 [("table", "ascending"), ("sort_key", "ascending")]
             )
