@@ -17,7 +17,7 @@ DIST ?= dist
 
 .DEFAULT_GOAL := help
 .PHONY: help install crash fuzz extensions avro-reader-fuzz json-reader-fuzz model model-mutants guarantee-mutants install-compiler install-rig demo services docs docs-cli docs-recording test onelake test-rig-containers equivalence types test-unit check format figures lock docs-config docs-metrics docs-types docs-equivalence docs-connectors golden image image-test dist release-check release-test install-helm install-prometheus monitoring docs-errors chart-schema \
-	chart-apiserver-test chart-executors-test figures-scale-out bench bench-quick bench-latency bench-profile bench-page bench-growth bench-growth-page load browser-test tutorial clean
+	chart-apiserver-test chart-executors-test figures-scale-out bench bench-quick bench-latency bench-cores bench-profile bench-page bench-growth bench-growth-page load browser-test tutorial clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-21s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -149,6 +149,9 @@ bench-quick: $(INSTALLED) $(EXTENSIONS) ## Measure a few ratios in under 3 minut
 
 bench-latency: $(INSTALLED) $(EXTENSIONS) ## Measure the time from an event to its file (several minutes)
 	$(BIN)/python -m tests.bench.latency
+
+bench-cores: $(INSTALLED) $(EXTENSIONS) ## Measure the bridge on one core and on two, the broker on others where there are more (RUNS=5)
+	$(BIN)/python -m tests.bench.cores --runs $(or $(RUNS),5)
 
 bench-profile: $(INSTALLED) $(EXTENSIONS) ## Profile the bridge's Java and Python; writes budget and flame graph of docs/performance.md (RUNS=3, NATIVE=1: with C frames)
 	$(BIN)/python -m tests.bench.profile --runs $(or $(RUNS),3) $(if $(NATIVE),--native)

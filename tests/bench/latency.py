@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -27,6 +28,7 @@ from connectors.kafka.jars import JarSet, resolve_jars
 from connectors.landing_zone.numbering import SequenceNumber, file_name
 from tests.bench.arithmetic import median
 from tests.bench.contender import SCHEMA_FOLDER, Place, settings
+from tests.bench.machine import Machine, this_machine
 from tests.bench.results import LATENCY_FILE
 from tests.bench.targets import Target, Verdict
 from tests.bench.topics import TopicSet, create
@@ -63,6 +65,23 @@ WAITS = (
         Target("latency/200-tables", "200 tables with one record each: seconds from event to file", 1.5, at_most=True),
     ),
 )
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Of one run of this benchmark.
+
+    Attributes:
+        seconds: from event to file, of each round that counts, by the name of their target.
+    """
+
+    machine: Machine
+    when: str
+    seconds: dict[str, list[float]]
+
+    def verdicts(self) -> list[Verdict]:
+        """The medians against their targets."""
+        return [Verdict(wait.target, median(self.seconds[wait.target.name])) for wait in WAITS]
 
 
 def measured(wait: Wait, folder: Path, bootstrap_servers: str, registry: EmbeddedRegistry) -> list[float]:
@@ -113,6 +132,7 @@ def main(out: Path) -> None:
     """Print one line for each wait."""
     folder = Path(tempfile.mkdtemp(prefix="cdc-bridge-latency-"))
     seconds: dict[str, list[float]] = {}
+    machine = this_machine()
     try:
         with (
             EmbeddedBroker(folder / "kafka", resolve_jars(JarSet.BROKER)) as broker,
@@ -126,7 +146,8 @@ def main(out: Path) -> None:
     finally:
         shutil.rmtree(folder)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_bytes(msgspec.json.encode(seconds))
+    found = Latencies(machine, datetime.now(UTC).date().isoformat(), seconds)
+    out.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
 
 
 if __name__ == "__main__":

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
-from tests.bench.arithmetic import Summary, median, ratio, summaries
+from tests.bench.arithmetic import Summary, ratio, summaries
 from tests.bench.chart import Bar, Group, chart
-from tests.bench.latency import WAITS
-from tests.bench.results import FILE, LATENCY_FILE, Facts, Results, load
+from tests.bench.cores import CoresResults
+from tests.bench.latency import Latencies
+from tests.bench.machine import Machine
+from tests.bench.results import CORES_FILE, FILE, LATENCY_FILE, Facts, Results, load
 from tests.bench.targets import Verdict, verdicts
 from tests.bench.workloads import Contender
 
 BEGIN, END = "<!-- bench: begin, written by `make bench-page` -->", "<!-- bench: end -->"
 NAMES = {Contender.LIMIT: "limit", Contender.OBVIOUS: "obvious job", Contender.BRIDGE: "bridge"}
 _UNKNOWN = "-"
+Measured = TypeVar("Measured")
 
 
 def between(page: str, written: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
@@ -33,31 +38,42 @@ def between(page: str, written: str, marks: tuple[str, str] = (BEGIN, END)) -> s
     return f"{before}{begin}\n\n{written.strip()}\n\n{end}{after}"
 
 
-def section(results: Results, chart_path: str, latencies: Mapping[str, Sequence[float]]) -> str:
+def section(results: Results, chart_path: str, latencies: Latencies | None, cores: CoresResults | None) -> str:
     """Everything between the marks: machine, chart, ratios, figures.
 
     Args:
         chart_path: of the chart, as the page links to it.
-        latencies: seconds from event to file by the name of their target, as :mod:`tests.bench.latency` leaves them.
+        latencies, cores: None where they were not measured.
     """
     found = summaries(results.measurements)
     runs = min((each.runs for each in found.values()), default=0)
+    said = [
+        f"Measured on {results.when} at commit `{results.machine.commit}`: {results.machine.text()}. "
+        f"The broker runs on the same cores. Medians of {runs} runs side by side."
+    ]
+    judged = verdicts(found, results.facts)
+    if latencies is not None:
+        judged += latencies.verdicts()
+        if latencies.machine != results.machine:
+            said.append(f"Seconds from event to file: {_apart(latencies.machine, latencies.when, results.machine)}.")
+    if cores is not None:
+        judged.append(cores.verdict())
+        apart = "" if cores.machine == results.machine else f", {_apart(cores.machine, cores.when, results.machine)}"
+        said.append(f"Two cores over one: {cores.pinning.text()}{apart}.")
     return "\n\n".join(
         [
-            f"Measured on {results.when} at commit `{results.machine.commit}`: {results.machine.text()}. "
-            f"The broker runs on the same cores. Medians of {runs} runs side by side.",
+            " ".join(said),
             f"![Warm events a second by workload and contender]({chart_path})",
-            ratio_table([*verdicts(found, results.facts), *latency_verdicts(latencies)]),
+            ratio_table(judged),
             figure_table(found, results.facts),
         ]
     )
 
 
-def latency_verdicts(latencies: Mapping[str, Sequence[float]]) -> list[Verdict]:
-    """The medians against their targets."""
-    return [
-        Verdict(wait.target, median(latencies[wait.target.name])) for wait in WAITS if latencies.get(wait.target.name)
-    ]
+def _apart(machine: Machine, when: str, other: Machine) -> str:
+    """When and of what something was measured that was not measured with the rest."""
+    where = "" if replace(machine, commit="") == replace(other, commit="") else f": {machine.text()}"
+    return f"on {when} at commit `{machine.commit}`{where}"
 
 
 def ratio_table(judged: list[Verdict]) -> str:
@@ -107,6 +123,12 @@ def svg(results: Results) -> str:
     return chart("Warm events a second", results.machine.text(), groups, tuple(NAMES.values()))
 
 
+def _beside(result: Path, file: Path, kind: type[Measured]) -> Measured | None:
+    """What else was measured; None where it was not."""
+    beside = result.with_name(file.name)
+    return msgspec.json.decode(beside.read_bytes(), type=kind) if beside.exists() else None
+
+
 def _number(value: float | None, digits: int = 0) -> str:
     return _UNKNOWN if value is None else f"{value:,.{digits}f}"
 
@@ -116,14 +138,16 @@ def _percent(value: float | None) -> str:
 
 
 def main(result: Path, page: Path, chart_file: Path) -> None:
-    """Write page and chart; latencies are those beside the result, if they were measured."""
+    """Write page and chart; latencies and cores are those beside the result, if they were measured."""
     results = load(result)
-    waits = result.with_name(LATENCY_FILE.name)
-    latencies = msgspec.json.decode(waits.read_bytes(), type=dict[str, list[float]]) if waits.exists() else {}
+    latencies = _beside(result, LATENCY_FILE, Latencies)
+    cores = _beside(result, CORES_FILE, CoresResults)
     chart_file.parent.mkdir(parents=True, exist_ok=True)
     chart_file.write_text(svg(results), encoding="utf-8")
     linked = chart_file.relative_to(page.parent).as_posix()
-    page.write_text(between(page.read_text(encoding="utf-8"), section(results, linked, latencies)), encoding="utf-8")
+    page.write_text(
+        between(page.read_text(encoding="utf-8"), section(results, linked, latencies, cores)), encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ BUILT = Path("build/bench")
 """What nobody has to keep."""
 FILE = FOLDER / "results.json"
 LATENCY_FILE = FOLDER / "latency.json"
+CORES_FILE = FOLDER / "cores.json"
 
 
 @dataclass(frozen=True)

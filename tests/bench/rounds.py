@@ -49,7 +49,7 @@ def side_by_side(
     digests: dict[int, str] = {}
     for number, contender, asked in schedule(workload, runs):
         place = Place(folder / f"{workload.name}-{number}-{contender}-{asked}", bootstrap_servers, registry.url)
-        one, digest = _measure(contender, number, sets[asked], place)
+        one, digest = measured(contender, number, sets[asked], place)
         if digest and digests.setdefault(asked, digest) != digest:
             raise SystemExit(
                 f"{place.folder}: other rows than those of another contender: {digest}, not {digests[asked]}"
@@ -64,7 +64,15 @@ def side_by_side(
     return measurements
 
 
-def _measure(contender: Contender, number: int, topic_set: TopicSet, place: Place) -> tuple[Measurement, str]:
+def measured(contender: Contender, number: int, topic_set: TopicSet, place: Place) -> tuple[Measurement, str]:
+    """One run, and the digest of the rows that it landed; empty for one that lands nothing.
+
+    Args:
+        number: of the round.
+
+    Raises:
+        SystemExit: the contender failed, or landed other rows than were produced.
+    """
     use, peaks = run(contender, topic_set, place)
     lands = contender is not Contender.LIMIT
     landed = inspect(place.zone, topic_set) if lands else None

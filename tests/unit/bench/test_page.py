@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
+from tests.bench.cores import CoresResults, Pinning
+from tests.bench.latency import WAITS, Latencies
 from tests.bench.machine import Machine
 from tests.bench.page import BEGIN, END, between, main, section, svg
 from tests.bench.results import Facts, Results, load, merged, save
@@ -30,12 +33,26 @@ def results(*names: str, commit: str = "abc123", rate: float = 100_000.0) -> Res
     )
 
 
+def latencies(commit: str = "abc123", model: str = "Model 7") -> Latencies:
+    machine = Machine(2, model, 23.4, "Linux 6.1", {"Java": "17"}, commit)
+    return Latencies(machine, "2026-01-03", {wait.target.name: [0.3, 0.4, 0.9] for wait in WAITS})
+
+
+def cores(commit: str = "abc123") -> CoresResults:
+    one, two = (
+        tuple(measurement(size, 10 + size / speed, 5.0, workload="fifty-tables") for size in (500_000, 2_000_000))
+        for speed in (100_000, 190_000)
+    )
+    return CoresResults(latencies(commit).machine, "2026-01-04", Pinning.of([0, 1, 2, 3]), one, two)
+
+
 def test_the_section_names_the_machine_and_has_every_figure() -> None:
-    written = section(results("one-table"), "assets/p.svg", {"latency/one-record": [0.3, 0.4, 0.9]})
+    written = section(results("one-table"), "assets/p.svg", latencies(), cores())
 
     assert written.split("\n\n") == [
         "Measured on 2026-01-02 at commit `abc123`: 2 cores of Model 7, 23 GiB, Linux 6.1; Java 17. The broker runs on "
-        "the same cores. Medians of 1 runs side by side.",
+        "the same cores. Medians of 1 runs side by side. Two cores over one: the bridge on core 0 or on cores 0 and 1, "
+        "the broker on cores 2 and 3.",
         "![Warm events a second by workload and contender](assets/p.svg)",
         "\n".join(
             [
@@ -45,6 +62,8 @@ def test_the_section_names_the_machine_and_has_every_figure() -> None:
                 "| one table: bridge over obvious job | 2.00 | at least 2.5 | missed |",
                 "| one table: CPU seconds per million events | 4.00 | at most 10, stretch 7 | stretch |",
                 "| one record: seconds from event to file | 0.40 | at most 0.5 | reached |",
+                "| 200 tables with one record each: seconds from event to file | 0.40 | at most 1.5 | reached |",
+                "| 50 tables: two cores over one | 1.90 | at least 1.8 | reached |",
             ]
         ),
         "\n".join(
@@ -58,6 +77,18 @@ def test_the_section_names_the_machine_and_has_every_figure() -> None:
             ]
         ),
     ]
+
+
+def test_what_was_measured_apart_says_so() -> None:
+    written = section(results("one-table"), "assets/p.svg", latencies("def456"), cores("def456"))
+    assert "Seconds from event to file: on 2026-01-03 at commit `def456`. Two cores" in written
+    assert "the broker on cores 2 and 3, on 2026-01-04 at commit `def456`." in written
+
+    written = section(results("one-table"), "assets/p.svg", latencies(model="Model 8"), None)
+    assert (
+        "Seconds from event to file: on 2026-01-03 at commit `abc123`: 2 cores of Model 8, 23 GiB, Linux 6.1; Java 17."
+        in written
+    )
 
 
 def test_what_is_around_the_marks_stays() -> None:
@@ -84,8 +115,12 @@ def test_page_and_chart_are_written_from_the_file(tmp_path: Path) -> None:
     save(results("one-table"), file)
 
     main(file, page, chart)
+    assert page.read_text() == f"# P\n\n{BEGIN}\n\n{section(load(file), 'assets/p.svg', None, None)}\n\n{END}\n"
 
-    assert page.read_text() == f"# P\n\n{BEGIN}\n\n{section(load(file), 'assets/p.svg', {})}\n\n{END}\n"
+    (tmp_path / "latency.json").write_bytes(msgspec.json.encode(latencies()))
+    (tmp_path / "cores.json").write_bytes(msgspec.json.encode(cores()))
+    main(file, page, chart)
+    assert section(load(file), "assets/p.svg", latencies(), cores()) in page.read_text()
     assert chart.read_text() == svg(load(file))
 
 

@@ -1,0 +1,24 @@
+"""Which cores are compared, and where the broker is meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.bench.cores import Pinning
+
+
+def test_the_broker_has_the_cores_that_the_bridge_never_has() -> None:
+    pinning = Pinning.of([5, 3, 8, 4])
+    assert pinning == Pinning((3,), (3, 4), (5, 8))
+    assert pinning.text() == "the bridge on core 3 or on cores 3 and 4, the broker on cores 5 and 8"
+
+
+def test_of_two_cores_the_broker_has_the_second_one() -> None:
+    pinning = Pinning.of([0, 1])
+    assert pinning == Pinning((0,), (0, 1), (1,))
+    assert pinning.text().endswith("the broker on core 1, which it shares with the second half of the bridge")
+
+
+def test_one_core_is_not_enough() -> None:
+    with pytest.raises(SystemExit, match="two cores at least"):
+        Pinning.of([0])
