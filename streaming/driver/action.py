@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pyspark import RDD
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -22,14 +24,25 @@ from streaming.task.results import RESULT_SCHEMA, Results, read_results
 _RESULT_TYPE = from_arrow_schema(RESULT_SCHEMA)
 
 
-def spark_action(session: SparkSession) -> Callable[[BatchPlan], Results]:
-    """How Spark carries out a plan, with a task for each core that it has by then."""
+def spark_action(session: SparkSession, tasks: int | None = None) -> Callable[[BatchPlan], Results]:
+    """How Spark carries out a plan.
+
+    Args:
+        tasks: how many a stage has at most; None for one for each core that there is by then.
+    """
     context = session.sparkContext
     # Each property is a call of Java's: hundreds of them take as long as a small micro-batch's tasks.
     conf = dict(context.getConf().getAll())
 
+    @functools.cache
+    def numbers(count: int) -> RDD[int]:
+        """The numbers below ``count``, each in a partition of its own. Spark makes a file for them, so only once."""
+        with disk_errors(Path(tempfile.gettempdir())):
+            return context.parallelize(range(count), count)
+
     def action(plan: BatchPlan) -> Results:
-        return carry_out(session, plan, task_slots(conf, context.defaultParallelism))
+        most = tasks or task_slots(conf, context.defaultParallelism)
+        return merge(session, plan, most) if plan.merges else land(numbers, plan, most)
 
     return with_run_files(action) if is_local(str(context.master)) else action
 
@@ -48,21 +61,26 @@ def with_run_files(action: Callable[[BatchPlan], Results]) -> Callable[[BatchPla
     return run
 
 
-def carry_out(session: SparkSession, plan: BatchPlan, tasks: int) -> Results:
-    """Carry out a plan with so many tasks in each stage at most.
+def land(numbers: Callable[[int], RDD[int]], plan: BatchPlan, tasks: int) -> Results:
+    """Carry out a plan that merges nothing, with so many tasks at most: stage 1 alone.
 
-    In stage 1 a task reads whole partitions, one after the other, and nothing is shuffled, whatever their number.
-    Stage 2 is there only if a topic has to merge. Without it nothing needs Spark SQL, whose planning takes about as
-    long as the tasks of a small micro-batch.
+    A task reads whole partitions, one after the other, and nothing is shuffled, whatever their number. So nothing needs
+    Spark SQL, whose planning takes about as long as the tasks of a small micro-batch.
+
+    Args:
+        numbers: those below a count, each in a partition of its own.
     """
     shares = share_out(plan, tasks)
-    stage = ReadAndLand(plan, shares)
-    if not plan.merges:
-        numbers = session.sparkContext.parallelize(range(len(shares)), len(shares))
-        return read_results((row.kind, row.payload) for row in numbers.mapPartitions(stage.rows).collect())
+    landed = numbers(len(shares)).mapPartitions(ReadAndLand(plan, shares).rows)
+    return read_results((row.kind, row.payload) for row in landed.collect())
+
+
+def merge(session: SparkSession, plan: BatchPlan, tasks: int) -> Results:
+    """Carry out a plan in both stages, with so many tasks in each at most."""
+    shares = share_out(plan, tasks)
     merged = (
         session.range(0, len(shares), 1, len(shares))
-        .mapInArrow(stage.batches, _RESULT_TYPE)
+        .mapInArrow(ReadAndLand(plan, shares).batches, _RESULT_TYPE)
         .repartition(tasks, "table")
         .sortWithinPartitions("table", "sort_key")
         .mapInArrow(MergeAndLand(plan), _RESULT_TYPE)

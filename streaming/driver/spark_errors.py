@@ -147,7 +147,8 @@ def java_gone() -> QueryFailedError:
 def cause_of(said: str) -> str:
     """The line of Spark's report that names the cause: how a worker's traceback ends, else the report's first line."""
     lines = _CALLING.sub("", said.strip()).splitlines()
-    started = [number for number, line in enumerate(lines) if line.startswith("Traceback ")]
+    # Of a job without Spark SQL, Java's own words are in front of it on its line.
+    started = [number for number, line in enumerate(lines) if line.endswith("Traceback (most recent call last):")]
     if started:
         # The traceback's own lines are indented; what was raised follows them.
         raised = (line for line in lines[started[-1] + 1 :] if line and not line[0].isspace())

@@ -15,6 +15,7 @@ import yaml
 
 from streaming.demo.columns import declaration
 from streaming.demo.encoding import Encoding
+from tests.bench.machine import unpinned
 from tests.bench.supervise import Use
 from tests.bench.topics import TopicSet
 from tests.bench.workloads import Contender
@@ -144,6 +145,7 @@ class HighWater:
         return Peaks(worker, java, python)
 
     def _watch(self) -> None:
+        unpinned()
         while not self._over.wait(_SAMPLE_SECONDS):
             for pid in descendants(self._root):
                 try:

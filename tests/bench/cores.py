@@ -8,7 +8,6 @@ is less than it would be.
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from connectors.kafka.embedded_registry import EmbeddedRegistry
 from connectors.kafka.jars import JarSet, resolve_jars
 from tests.bench.arithmetic import Measurement, ratio, summary
 from tests.bench.contender import Place
-from tests.bench.machine import Machine, pinned, this_machine
+from tests.bench.machine import Machine, pinned, separate_cores, this_machine
 from tests.bench.results import CORES_FILE
 from tests.bench.rounds import measured, selected
 from tests.bench.targets import Target, Verdict
@@ -44,7 +43,7 @@ class Pinning:
 
     @classmethod
     def of(cls, cores: Sequence[int]) -> Pinning:
-        """Of all cores that there are.
+        """Of all cores that there are, threads of one core not counted.
 
         Raises:
             SystemExit: there is only one.
@@ -84,7 +83,7 @@ def main(runs: int, scale: float, out: Path) -> None:
     """Measure, print each run and the ratio, and save them."""
     [workload] = selected([_WORKLOAD], WORKLOADS)
     workload = workload.scaled(scale) if scale != 1.0 else workload
-    pinning = Pinning.of(tuple(os.sched_getaffinity(0)))
+    pinning = Pinning.of(separate_cores())
     machine, when = this_machine(), datetime.now(UTC).date().isoformat()
     folder = Path(tempfile.mkdtemp(prefix="cdc-bridge-cores-"))
     found: dict[tuple[int, ...], list[Measurement]] = {pinning.one: [], pinning.two: []}

@@ -91,6 +91,20 @@ def pinned(cores: frozenset[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+def unpinned() -> None:
+    """Let this thread, and what it starts from now on, run on every core again: who looks on takes nobody's."""
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+
+
+def separate_cores() -> list[int]:
+    """Numbers of the cores that this may run on, of those that are threads of one core the first alone."""
+    first: dict[str, int] = {}
+    for number in sorted(os.sched_getaffinity(0)):
+        told = Path(f"/sys/devices/system/cpu/cpu{number}/topology/thread_siblings_list")
+        first.setdefault(told.read_text().strip() if told.exists() else str(number), number)
+    return sorted(first.values())
+
+
 def _pinning(cores: frozenset[int], broker_cores: frozenset[int]) -> str:
     kept = {"contenders": cores, "broker": broker_cores}
     return " and ".join(f"{who} on cores {sorted(on)}" for who, on in kept.items() if on)

@@ -21,6 +21,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from tests.bench.machine import unpinned
 from tests.support.process_tree import descendants
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -100,6 +101,7 @@ class Unreported:
         return sum(seconds for pid, seconds in self._seconds.items() if pid not in self._reported)
 
     def _watch(self) -> None:
+        unpinned()
         while not self._over.wait(_LOOK_SECONDS):
             for pid in descendants(self._root):
                 try:

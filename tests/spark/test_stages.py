@@ -18,7 +18,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from streaming.demo.workload import Record
-from streaming.driver.action import carry_out, spark_action
+from streaming.driver.action import spark_action
+from streaming.driver.spark_errors import QueryFailedError, spark_errors
 from streaming.plan import PartitionResult
 from streaming.policies import OnBadRecord
 from streaming.task.bad_records import BadRecordError
@@ -54,7 +55,7 @@ class Stages:
     def run(self, zone: Path, *, tasks: int | None = None, merges: bool = False, **job: Any) -> Results:
         """Carry out a plan; with as many tasks as the bridge would take where it is not said."""
         planned = plan(self._servers, zone, *self._partitions, merges=merges, **job)
-        return spark_action(self._spark)(planned) if tasks is None else carry_out(self._spark, planned, tasks)
+        return spark_action(self._spark, tasks)(planned)
 
 
 def staged(zone: Path, results: Results) -> dict[str, bytes]:
@@ -119,6 +120,19 @@ def test_a_worker_begins_its_next_task_without_reading_sparks_archives(spark: Sp
         assert told.left == 0 or told.worker not in seen
         seen.add(told.worker)
     assert len(seen) < 8, "no worker had a second task"
+
+
+@pytest.mark.parametrize("sql", [True, False], ids=["a job that merges", "a job that merges nothing"])
+def test_what_a_worker_dies_of_is_named(spark: SparkSession, sql: bool) -> None:
+    def task(_: object) -> Iterator[pa.RecordBatch]:
+        raise ModuleNotFoundError("No module named 'shop'")
+        yield
+
+    numbers = spark.range(0, 1, 1, 1)
+    job = numbers.mapInArrow(task, "payload binary") if sql else numbers.rdd.mapPartitions(task)
+    with pytest.raises(QueryFailedError) as raised, spark_errors():
+        job.collect()
+    assert raised.value.message == "Spark's query ended: ModuleNotFoundError: No module named 'shop'"
 
 
 def test_a_failure_in_a_task_becomes_an_error_with_its_kind_facts_and_remedy(

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from pathlib import Path
+
 import pytest
 
 from tests.bench.cores import Pinning
+from tests.bench.machine import pinned, separate_cores, unpinned
 
 
 def test_the_broker_has_the_cores_that_the_bridge_never_has() -> None:
@@ -22,3 +27,26 @@ def test_of_two_cores_the_broker_has_the_second_one() -> None:
 def test_one_core_is_not_enough() -> None:
     with pytest.raises(SystemExit, match="two cores at least"):
         Pinning.of([0])
+
+
+def test_of_the_threads_of_a_core_the_first_is_taken() -> None:
+    taken = separate_cores()
+    assert taken
+    assert set(taken) <= os.sched_getaffinity(0)
+    siblings = [Path(f"/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list") for core in taken]
+    assert len({path.read_text() for path in siblings}) == len(taken)
+
+
+def test_who_looks_on_is_kept_to_no_core() -> None:
+    before, seen = os.sched_getaffinity(0), []
+
+    def look() -> None:
+        unpinned()
+        seen.append(os.sched_getaffinity(0))
+
+    with pinned(frozenset({min(before)})):
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        assert os.sched_getaffinity(0) == {min(before)}
+    assert seen == [before]

@@ -22,6 +22,18 @@ TypeError: first_stop() takes 5 positional arguments but 6 were given
 
 	at org.apache.spark.api.python.BasePythonRunner
 """
+FROM_A_JOB_WITHOUT_SQL = """An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times, most recent \
+failure: Lost task 0.0 in stage 3.0 (TID 3) (localhost executor driver): \
+org.apache.spark.api.python.PythonException: Traceback (most recent call last):
+  File "/app/streaming/task/decode.py", line 67, in decode_and_land
+    yield from partition.add(records)
+    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+ModuleNotFoundError: No module named 'polars'
+
+	at org.apache.spark.api.python.BasePythonRunner$ReaderIterator.handlePythonException(PythonRunner.scala:581)
+	at org.apache.spark.api.python.PythonRunner$$anon$3.read(PythonRunner.scala:962)
+"""
 CHAINED = """
   An exception was thrown from the Python worker. Please see the stack trace below.
 Traceback (most recent call last):
@@ -40,6 +52,7 @@ ValueError: no x
     ("report", "cause"),
     [
         (FROM_A_WORKER, "TypeError: first_stop() takes 5 positional arguments but 6 were given"),
+        (FROM_A_JOB_WITHOUT_SQL, "ModuleNotFoundError: No module named 'polars'"),
         (CHAINED, "ValueError: no x"),
         (
             "Job aborted due to stage failure: Task 0 failed\n\tat a.b.C",
