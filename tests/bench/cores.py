@@ -1,8 +1,7 @@
 """How much more two cores carry than one: ``make bench-cores``. The bridge alone, on 50 tables, which share out evenly.
 
-Rounds alternate. With one core for each of the bridge's and at least one more the broker is kept to the others; where
-there are two in all it is kept to the second one, which the bridge's second half then shares with it, so that the ratio
-is less than it would be.
+Rounds alternate. Where there are more than two cores the broker is kept to the others. Where there are two it is kept to
+the second one, which the bridge shares with it when it has both: the ratio is less than it would be.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class Pinning:
 
     def text(self) -> str:
         """Half a sentence."""
-        shared = ", which it shares with the second half of the bridge" if set(self.two) & set(self.broker) else ""
+        shared = ", which the bridge shares where it has both" if set(self.two) & set(self.broker) else ""
         bridge = f"the bridge on {_named(self.one)} or on {_named(self.two)}"
         return f"{bridge}, the broker on {_named(self.broker)}{shared}"
 

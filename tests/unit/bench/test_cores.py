@@ -21,7 +21,7 @@ def test_the_broker_has_the_cores_that_the_bridge_never_has() -> None:
 def test_of_two_cores_the_broker_has_the_second_one() -> None:
     pinning = Pinning.of([0, 1])
     assert pinning == Pinning((0,), (0, 1), (1,))
-    assert pinning.text().endswith("the broker on core 1, which it shares with the second half of the bridge")
+    assert pinning.text().endswith("the broker on core 1, which the bridge shares where it has both")
 
 
 def test_one_core_is_not_enough() -> None:
