@@ -1,7 +1,7 @@
 """How much more two cores carry than one: ``make bench-cores``. The bridge alone, on 50 tables, which share out evenly.
 
-Rounds alternate. Where there are more than two cores the broker is kept to the others. Where there are two it is kept to
-the second one, which the bridge shares with it when it has both: the ratio is less than it would be.
+Rounds alternate. Where there are more than two cores the broker is kept to the others. Where there are two it is kept
+to the second one, which the bridge shares with it when it has both: the ratio is less than it would be.
 """
 
 from __future__ import annotations
