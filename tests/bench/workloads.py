@@ -117,7 +117,7 @@ WORKLOADS = (
         "50 tables of 10,000 records a batch",
         tables=50,
         small=10_000,
-        large=40_000,
+        large=100_000,
         obvious_large=20_000,
         batch=500_000,
     ),
