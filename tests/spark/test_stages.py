@@ -128,8 +128,10 @@ def test_what_a_worker_dies_of_is_named(spark: SparkSession, sql: bool) -> None:
         raise ModuleNotFoundError("No module named 'shop'")
         yield
 
-    numbers = spark.range(0, 1, 1, 1)
-    job = numbers.mapInArrow(task, "payload binary") if sql else numbers.rdd.mapPartitions(task)
+    if sql:
+        job = spark.range(0, 1, 1, 1).mapInArrow(task, "payload binary")
+    else:
+        job = spark.sparkContext.parallelize(range(1), 1).mapPartitions(task)
     with pytest.raises(QueryFailedError) as raised, spark_errors():
         job.collect()
     assert raised.value.message == "Spark's query ended: ModuleNotFoundError: No module named 'shop'"
