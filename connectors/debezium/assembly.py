@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from connectors.debezium.batch import Batch
+from connectors.debezium.converted import distinct
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.event_group import EventGroup, NoImages
 from connectors.debezium.events import ChangeChunk, Int8s, Int64s, Op, SkipReason
@@ -34,6 +35,8 @@ _OPS: Mapping[str, int] = {
     "t": int(Op.TRUNCATE),
     "m": _MESSAGE,
 }
+_CODES: Int8s = np.array([_OPS.get(chr(letter), _UNKNOWN) for letter in range(128)], dtype=np.int8)
+"""By the ASCII letter of an operation."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +66,25 @@ def pieces_of(batch: Batch, group: EventGroup) -> list[Piece]:
 
 def _row_operations(batch: Batch, group: EventGroup) -> tuple[EventGroup, Int8s]:
     """The events that concern a row, and their operations."""
-    codes = np.array(list(map(_OPS.get, group.ops, repeat(_UNKNOWN))), dtype=np.int8)
+    codes = _codes(group.ops)
     keep = codes < _MESSAGE
     if keep.all():
         return group, codes
     batch.verdicts.skip(SkipReason.MESSAGE, int((codes == _MESSAGE).sum()))
-    for place in np.flatnonzero(codes == _UNKNOWN):
+    for place in np.flatnonzero(codes == _UNKNOWN).tolist():
         batch.verdicts.reject(
             group.rows[place], BadReason.UNKNOWN_OP, f"op is {sample(group.ops[place])}; known are c, u, d, r, t and m"
         )
     places = np.flatnonzero(keep)
     return group.select(places), codes[places]
+
+
+def _codes(ops: Sequence[str]) -> Int8s:
+    """Per operation that of :class:`Op`, ``_MESSAGE`` or ``_UNKNOWN``."""
+    if isinstance(ops, str) and ops.isascii():
+        letters: Int8s = _CODES.take(np.frombuffer(ops.encode("ascii"), dtype=np.uint8))
+        return letters
+    return np.array(list(map(_OPS.get, ops, repeat(_UNKNOWN))), dtype=np.int8)
 
 
 def _table_pieces(batch: Batch, group: EventGroup, ops: Int8s, decoding: TableDecoding) -> list[Piece]:
@@ -88,7 +99,7 @@ def _table_pieces(batch: Batch, group: EventGroup, ops: Int8s, decoding: TableDe
         batch.verdicts.reject(group.rows[place], BadReason.MISSING_AFTER, _missing_after(group, int(place)))
     shapes = _shapes(batch, group, ops, decoding)
     pieces: list[Piece] = []
-    for shape in np.unique(shapes[keep]).tolist():
+    for shape in distinct(shapes[keep]):
         places = np.flatnonzero(keep & (shapes == shape))
         if shape == UNREADABLE:
             for place in places:

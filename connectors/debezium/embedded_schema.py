@@ -14,12 +14,16 @@ import msgspec
 
 from connectors.debezium.bodies import Bodies
 from connectors.debezium.connect_schema import row_schema_of
+from connectors.debezium.errors import SchemaError
 from connectors.debezium.json_kernel.native import Kernel
 from connectors.debezium.record_schema import RecordSchema
 from connectors.json_errors import DECODE_ERRORS
 
 _OPENING = re.compile(rb'\{"([^"\\]+)":')
-_WRAPPING = (b"schema", b"payload")
+WRAPPING = frozenset({"schema", "payload"})
+"""Members of an object that carries its schema; it has no others."""
+
+_WRAPPING = tuple(member.encode() for member in WRAPPING)
 _KEPT_PER_TOPIC = 64
 _KEPT_TEXTS = 2048
 # Somebody who writes another schema into every record must not fill the memory.
@@ -71,7 +75,7 @@ class EmbeddedSchemas:
         self._held = 0
 
     def common(self, topic: str, bodies: Bodies) -> tuple[EmbeddedSchema | None, Bodies] | None:
-        """Schema and payloads when all bodies have the topic's latest schema, or none has any; else ``None``.
+        """Schema and payloads when all bodies have the first one's schema, or none has any; else ``None``.
 
         They are recognised by how they begin and end: a body whose payload is not JSON is none of them, and is to be
         split.
@@ -82,9 +86,14 @@ class EmbeddedSchemas:
         if opening is not None and opening[1] not in _WRAPPING:
             # An object whose first member is another one has no embedded schema.
             return (None, bodies) if bodies.are_framed(opening[0], b"", self._kernel) else None
+        try:
+            self.split(topic, bodies[0])
+        except SchemaError:
+            return None
         known = self._prefixes.get(topic)
         if not known:
             return None
+        # What was split last is known first, if its schema can be recognised by a prefix.
         prefix, schema = known[0]
         if not bodies.are_framed(prefix, b"}", self._kernel):
             return None

@@ -25,7 +25,7 @@ class EventGroup:
     Attributes:
         rows: the events' places among the raw records, ascending.
         connector: ``source.connector`` of all of them; empty where a flattened record does not say.
-        ops: ``op`` as the record has it.
+        ops: ``op`` as the record has it; may be one text where each is a single letter.
         table: the table of all of them.
         source: columns of the source block by field name, n values each, a list or an array: ``snapshot``, which is
             a list, ``ts_ms`` and what the connector's position needs.
@@ -38,7 +38,7 @@ class EventGroup:
     rows: Int64s
     connector: str
     table: SourceTable
-    ops: list[str]
+    ops: Sequence[str]
     source: dict[str, list[Any] | pa.Array]
     fields: tuple[Field, ...]
     before: Images

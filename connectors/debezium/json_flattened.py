@@ -5,7 +5,7 @@ The kernel reads what it is sure of, msgspec the rest, and all of it where there
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -26,6 +26,7 @@ from connectors.debezium.json_structs import RowStruct
 from connectors.debezium.origin import Origin
 from connectors.debezium.schema import Field
 from connectors.debezium.source_block import name_fields, position_members, tables_of
+from connectors.debezium.unsigned import Values, listed
 
 
 class FlattenedLayout:
@@ -112,7 +113,7 @@ class FlattenedLayout:
                 doubtful &= np.asarray(found.images["after"].column(column).values.is_null())
                 if not doubtful.any():
                     return None
-        for values in found.values.values():
+        for values in (listed(some, count) for some in found.values.values()):
             if values.count(None) < count:
                 doubtful &= np.array([value is None for value in values], dtype=np.bool_)
                 if not doubtful.any():
@@ -139,7 +140,7 @@ class FlattenedLayout:
                 values[name] += some
         return Found(values, {"after": after.images()}), failed
 
-    def _values(self, member: str, said: Mapping[str, list[Any]], count: int) -> list[Any]:
+    def _values(self, member: str, said: Mapping[str, Values], count: int) -> Sequence[Any]:
         """A member of the source block, ``op`` or ``deleted`` of each record, from what stands beside the columns."""
-        found = [said[name] for name in metadata_fields(member, self._prefix) if name in said]
+        found = [listed(said[name], count) for name in metadata_fields(member, self._prefix) if name in said]
         return reduce(first_present, found) if found else [None] * count

@@ -5,7 +5,7 @@ The kernel reads what it is sure of, msgspec the rest, and all of it where there
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal
@@ -158,7 +158,7 @@ class EnvelopeLayout:
 class DocumentImages:
     """MongoDB's images: Extended JSON documents as text. They have the one column ``document``."""
 
-    def __init__(self, documents: list[str | None]) -> None:
+    def __init__(self, documents: Sequence[str | None]) -> None:
         self._documents = documents
         self.present = present_mask(documents)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.json_images import JsonImages
+from connectors.debezium.unsigned import Values, listed
 from connectors.json_errors import DECODE_ERRORS
 
 TOGETHER = 500
@@ -41,11 +44,11 @@ class Found:
     """What n records of one layout hold.
 
     Attributes:
-        values: n values each by member, of those that are no columns.
+        values: n values each by member, of those that are no columns of the row.
         images: by member.
     """
 
-    values: dict[str, list[Any]]
+    values: Mapping[str, Values]
     images: dict[str, JsonImages]
 
     @classmethod
@@ -54,14 +57,19 @@ class Found:
         if len(parts) == 1:
             return parts[0]
         return cls(
-            {name: list(chain.from_iterable(part.values[name] for part in parts)) for name in parts[0].values},
+            {name: _joined([part.values[name] for part in parts]) for name in parts[0].values},
             {name: JsonImages.joined([part.images[name] for part in parts]) for name in parts[0].images},
         )
 
     def select(self, places: Int64s) -> Found:
         chosen = places.tolist()
         return Found(
-            {name: [values[place] for place in chosen] for name, values in self.values.items()},
+            {
+                name: values.take(pa.array(places))
+                if isinstance(values, pa.Array)
+                else [values[place] for place in chosen]
+                for name, values in self.values.items()
+            },
             {name: images.select(places) for name, images in self.images.items()},
         )
 
@@ -79,6 +87,17 @@ def completed(most: Found, count: int, left: Int64s, rest: Found, failed: list[i
     found = Found.joined([most.select(kept), rest])
     order = np.argsort(np.concatenate([kept, decoded]), kind="stable")
     return found.select(order), left[failed].tolist()
+
+
+def _joined(parts: Sequence[Values]) -> Values:
+    """Values of Arrow stay there, with those that it can hold beside them."""
+    kinds = [part.type for part in parts if isinstance(part, pa.Array)]
+    if kinds:
+        with suppress(pa.ArrowException, OverflowError):
+            return pa.concat_arrays(
+                [part if isinstance(part, pa.Array) else pa.array(part, kinds[0]) for part in parts]
+            )
+    return list(chain.from_iterable(listed(part, len(part)) for part in parts))
 
 
 def slices(count: int) -> Iterator[slice]:

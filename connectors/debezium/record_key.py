@@ -17,7 +17,7 @@ import pyarrow as pa
 from connectors.debezium.avro_reader import AvroReader
 from connectors.debezium.avro_registry import AvroReaders
 from connectors.debezium.bodies import Bodies
-from connectors.debezium.embedded_schema import EmbeddedSchemas
+from connectors.debezium.embedded_schema import WRAPPING, EmbeddedSchemas
 from connectors.debezium.errors import SchemaError
 from connectors.debezium.events import Int64s
 from connectors.debezium.framing import AvroRows, Framed
@@ -129,7 +129,6 @@ class KeyReader:
         self._read_json = JsonKeyColumns(kernel).read
         self._shapes: dict[object, KeyShape] = {}
         self._fields = 0
-        self._latest: dict[str, tuple[str, ...]] = {}
         self._strict: dict[tuple[str, ...], ExactMembers] = {}
 
     def read(self, topic: str, encoded: pa.BinaryArray, framed: Framed) -> RecordKeys:
@@ -141,7 +140,7 @@ class KeyReader:
         Raises:
             Transient: the schema registry cannot be asked.
         """
-        if len(framed.json) == len(encoded):
+        if 0 < len(encoded) == len(framed.json):
             usual = self._usual(topic, Bodies.of_array(encoded, framed.json))
             if usual is not None:
                 return usual
@@ -177,7 +176,7 @@ class KeyReader:
         return RecordKeys(list(places), shape_of, bodies, unreadable)
 
     def _usual(self, topic: str, present: Bodies) -> RecordKeys | None:
-        """The usual batch, or ``None``: every key is JSON of the shape that the topic had last."""
+        """The usual batch, or ``None``: every key is JSON of the first one's shape."""
         common = self._embedded.common(topic, present)
         schema, payloads = (None, present) if common is None else common
         every = np.zeros(len(present), dtype=np.int64)
@@ -185,15 +184,19 @@ class KeyReader:
             if not are_all(payloads, self._objects, _ANY.decode):
                 return None
             return RecordKeys([self._typed_shape(schema, schema.record)], every, payloads, {})
-        names = self._latest.get(topic)
-        if names is None:
+        first = self._json_key(topic, present[0])
+        if isinstance(first, Rejection):
+            return None
+        shape, _ = first
+        # With just these members some may be a schema and its key, and others not.
+        if set(shape.names) == WRAPPING:
             return None
         # Made for the keys of a whole batch only: a type takes far more memory than the names that it is made of.
-        if names not in self._strict:
-            self._strict[names] = ExactMembers(names, self._kernel)
-        if not self._strict[names].have_all(present):
+        if shape.names not in self._strict:
+            self._strict[shape.names] = ExactMembers(shape.names, self._kernel)
+        if not self._strict[shape.names].have_all(present):
             return None
-        return RecordKeys([self._shapes[names]], every, present, {})
+        return RecordKeys([shape], every, present, {})
 
     def _avro_keys(self, encoded: pa.BinaryArray, part: AvroRows) -> RecordKeys | None:
         """The keys where all are of one writer schema, or ``None`` where that is of no use."""
@@ -217,8 +220,6 @@ class KeyReader:
         except DECODE_ERRORS as error:
             return Rejection(BadReason.BAD_KEY, f"the key is not a JSON object: {rejection(body, error).detail}")
         shape = self._shapes.get(names) or self._keep(names, KeyShape(names, None, self._read_json, _plain_json))
-        if b"schema" not in body:
-            self._latest[topic] = names
         return shape, body
 
     def _avro_shape(self, schema_id: SchemaId) -> KeyShape | Rejection:
@@ -235,7 +236,6 @@ class KeyReader:
         if len(self._shapes) >= _KEPT_SHAPES or self._fields + len(shape.names) > _KEPT_FIELDS:
             self._shapes.clear()
             self._strict.clear()
-            self._latest.clear()
             self._fields = 0
         self._shapes[identity] = shape
         self._fields += len(shape.names)

@@ -23,8 +23,13 @@ import pyarrow as pa
 from connectors.landing_zone.row_marker import FIELD
 from connectors.landing_zone.schema import is_text, type_to_text
 
+Int64s = npt.NDArray[np.int64]
+
 FORMAT = 1
 """Version of the digest's definition; part of what is hashed."""
+
+
+_WORD = 8
 
 
 class RowDigest:
@@ -41,8 +46,9 @@ class RowDigest:
 
     def update(self, rows: pa.RecordBatch) -> None:
         """Take in further rows; their columns have the names, types and order of the digest's schema."""
+        nulls = _Nulls(self._rows)
         for column, field in zip(rows.columns, self._schema, strict=True):
-            self._columns[field.name].update(column, self._rows)
+            self._columns[field.name].update(column, nulls)
         self._rows += len(rows)
 
     def widen(self, schema: pa.Schema) -> None:
@@ -71,6 +77,28 @@ class RowDigest:
         return hashlib.sha256(json.dumps(body, separators=(",", ":")).encode()).hexdigest()
 
 
+class _Nulls:
+    """Where the columns of a batch have nulls. Looks anew where those before had them in other rows, which is seldom.
+
+    Args:
+        first_row: the number of the batch's first row in the file.
+    """
+
+    def __init__(self, first_row: int) -> None:
+        self.first_row = first_row
+        self._bitmap = 0, b""
+        self._places = np.empty(0, np.int64), np.empty(0, np.int64)
+
+    def of(self, column: pa.Array[Any]) -> tuple[Int64s, Int64s]:
+        """The places of a column's nulls, of which there are some, and those of its values."""
+        first, stop = column.offset // 8, -(-(column.offset + len(column)) // 8)
+        bitmap = column.offset % 8, memoryview(column.buffers()[0])[first:stop].tobytes()
+        if bitmap != self._bitmap:
+            absent = column.is_null().to_numpy(zero_copy_only=False)
+            self._bitmap, self._places = bitmap, (np.flatnonzero(absent), np.flatnonzero(~absent))
+        return self._places
+
+
 class _ColumnDigest:
     def __init__(self, kind: pa.DataType) -> None:
         self._variable = is_text(kind)
@@ -80,23 +108,38 @@ class _ColumnDigest:
         self._lengths = hashlib.sha256()
         self._values = hashlib.sha256()
 
-    def update(self, column: pa.Array[Any], first_row: int) -> None:
-        if column.null_count:
-            absent = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
-            self._nulls.update((absent + first_row).astype("<i8").data)
-            column = column.drop_null()
+    def update(self, column: pa.Array[Any], nulls: _Nulls) -> None:
+        present: Int64s | None = None
         if not len(column):
             return
+        if column.null_count:
+            absent, present = nulls.of(column)
+            self._nulls.update((absent + nulls.first_row).astype("<i8").data)
+            if not len(present):
+                return
         if self._boolean:
             column = column.cast(pa.uint8())
-        start, values = column.offset, column.buffers()[-1]
         if self._variable:
-            offsets = value_offsets(column)
-            self._lengths.update(np.diff(offsets).astype("<i4", copy=False).data)
-            if values is not None:
-                self._values.update(memoryview(values)[int(offsets[0]) : int(offsets[-1])])
-        elif values is not None:
-            self._values.update(memoryview(values)[start * self._width : (start + len(column)) * self._width])
+            self._update_texts(column, present)
+        else:
+            width = np.dtype((np.void, self._width)) if self._width > _WORD else np.dtype(f"<i{self._width}")
+            values = np.frombuffer(column.buffers()[1], width, len(column), column.offset * self._width)
+            self._values.update((values if present is None else values.take(present)).data)
+
+    def _update_texts(self, column: pa.Array[Any], present: Int64s | None) -> None:
+        offsets = value_offsets(column)
+        lengths = np.diff(offsets)
+        if present is not None:
+            own = lengths.take(present)
+            if own.sum(dtype=np.int64) != offsets[-1] - offsets[0]:
+                # Texts lie under nulls.
+                self._update_texts(column.drop_null(), None)
+                return
+            lengths = own
+        self._lengths.update(lengths.astype("<i4", copy=False).data)
+        content = column.buffers()[2]
+        if content is not None:
+            self._values.update(memoryview(content)[int(offsets[0]) : int(offsets[-1])])
 
     def update_nulls(self, rows: int) -> None:
         self._nulls.update(np.arange(rows, dtype="<i8").data)

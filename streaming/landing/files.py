@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from connectors.debezium.converted import distinct
 from connectors.failpoints import Failpoint, pass_failpoint
 from connectors.landing_zone.delimited import DelimitedFileWriter
 from connectors.landing_zone.delimited_format import DelimitedFormat
@@ -121,7 +122,7 @@ class TableFile:
         with self._steps.measured(Step.ENCODE):
             self._writer.write(rows, markers)
         numbers = places(events)
-        for number in np.unique(numbers).tolist():
+        for number in distinct(numbers):
             offsets = events.offsets[numbers == number]
             topic, partition = place_of(events, number)
             partitions = self._ranges.setdefault(topic, {})

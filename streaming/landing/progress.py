@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow.compute as pc
 
+from connectors.debezium.converted import distinct
 from connectors.debezium.merge_keys import PositionCarry
 from connectors.landing_zone.ledger.state import PartitionState, Phase, TableState
 from streaming.landing.carry import (
@@ -133,7 +134,7 @@ class TableProgress:
         for run, index in first_streamed(events):
             where, position = place_of(events, int(numbers[index])), position_text(position_at(events, index))
             self.run_starts[run] = begun(self.run_starts.get(run), where, position)
-        for number in np.unique(numbers).tolist():
+        for number in distinct(numbers):
             mine = np.flatnonzero(numbers == number)
             where = place_of(events, number)
             self._partitions[where] = partition_state(carry_at(events.keys, int(mine[-1])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -20,6 +21,7 @@ from connectors.debezium.key_members import ExactMembers
 from connectors.debezium.origin import Origin, RecordForm
 from connectors.debezium.schema import ConnectType, Field, SourceTable
 from connectors.debezium.source_block import name_fields, position_members
+from connectors.debezium.unsigned import listed
 from tests.kernel import json_texts
 from tests.kernel.written_records import RECORDS, envelope, every_value
 from tests.support.json_kernel import built
@@ -40,8 +42,8 @@ def said(reading: Reading) -> dict[str, Any]:
         "failed": reading.failed,
         "foreign": None if reading.foreign is None else reading.foreign.tolist(),
         "rows": group.rows.tolist(),
-        "ops": group.ops,
-        "source": group.source,
+        "ops": list(group.ops),
+        "source": {name: plain(values) for name, values in group.source.items()},
         "present": (group.before.present.tolist(), group.after.present.tolist()),
     }
     for name, images in (("before", group.before), ("after", group.after)):
@@ -50,6 +52,12 @@ def said(reading: Reading) -> dict[str, Any]:
             column.values.validate(full=True)
             found[f"{name} {field.name}"] = (column.values.type, repr(column.values.to_pylist()), column.bad)
     return found
+
+
+def plain(values: Sequence[Any] | pa.Array) -> list[Any]:
+    if isinstance(values, pa.Array):
+        values.validate(full=True)
+    return list(listed(values, len(values)))
 
 
 def both(quick: EnvelopeLayout | FlattenedLayout, slow: EnvelopeLayout | FlattenedLayout, texts: list[bytes]) -> None:

@@ -122,16 +122,6 @@ def expect(scan: Scan, slot: Slot, text: str) -> None:
     _Gathered(scan, slot).call(scan.kernel.lib.json_expect, value, len(value))
 
 
-def integer_values(scan: Scan, slot: Slot) -> list[int | None]:
-    """Integers of 64 bits as Python's."""
-    array = integers(scan, slot, pa.int64())
-    if not array.null_count:
-        found: list[int | None] = array.to_numpy().tolist()
-        return found
-    values: list[int | None] = array.to_pylist()
-    return values
-
-
 def decoded(scan: Scan, slot: Slot, decoder: msgspec.json.Decoder[Any]) -> list[Any]:
     """The values as ``decoder`` has them, ``None`` where the member is absent; what it refuses is handed over."""
     return [_decoded(scan, place, raw, decoder) for place, raw in enumerate(raws(scan, slot).to_pylist())]

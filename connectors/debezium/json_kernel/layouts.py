@@ -18,6 +18,7 @@ from connectors.debezium.json_kernel.values import Value
 from connectors.debezium.json_members import is_plain_name
 from connectors.debezium.json_reading import Found
 from connectors.debezium.json_structs import RowStruct
+from connectors.debezium.unsigned import Values
 
 
 class Reader(ABC):
@@ -102,8 +103,8 @@ class EnvelopeReader(Reader):
         scan.objects(self._source)
         for slot, text in self._constants:
             gather.expect(scan, slot, text)
-        values: dict[str, list[Any]] = {"op": list(gather.letters(scan, self._op))}
-        values |= {f"source.{name}": value.read(scan) for name, value in self._positions.items()}
+        values: dict[str, Values] = {"op": gather.letters(scan, self._op)}
+        values |= {f"source.{name}": value.column(scan) for name, value in self._positions.items()}
         values |= {name: value.read(scan) for name, value in self._documents.items()}
         images = {name: columns.images(scan, scan.objects(slot)) for name, (slot, columns) in self._images.items()}
         return Found(values, images)

@@ -1,4 +1,4 @@
-"""Members of a scan that are no columns, as Python values."""
+"""Members of a scan that are no columns of a row."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from types import UnionType
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
 from connectors.debezium.json_kernel import gather
 from connectors.debezium.json_kernel.scan import Scan, Slot
@@ -25,12 +26,17 @@ class Value:
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(whole)
 
     def read(self, scan: Scan) -> list[Any]:
-        """Its value in each record; one that all of them have is decoded once."""
+        """Its value in each record, as Python has it."""
+        found = self.column(scan)
+        values: list[Any] = found.to_pylist() if isinstance(found, pa.Array) else found
+        return values
+
+    def column(self, scan: Scan) -> list[Any] | pa.Array:
+        """The same, with numbers and texts left to Arrow; a value that all records have is decoded once."""
         if scan.is_same(self._slot):
             return gather.repeated(scan, self._slot, self._decoder)
         if self._annotation is int:
-            return gather.integer_values(scan, self._slot)
+            return gather.integers(scan, self._slot, pa.int64())
         if self._annotation is str:
-            texts: list[str | None] = gather.texts(scan, self._slot).to_pylist()
-            return texts
+            return gather.texts(scan, self._slot)
         return gather.decoded(scan, self._slot, self._decoder)

@@ -202,6 +202,26 @@ def test_a_schema_is_parsed_once_and_found_again_by_its_prefix() -> None:
     assert [json.loads(body)["after"]["id"] for body in common[1]] == [1, 2]
 
 
+def test_the_first_batch_of_a_schema_is_recognised_like_those_behind_it() -> None:
+    schemas = EmbeddedSchemas()
+    old = [event("c", after={"id": n, "name": "a"}).json_with_schema().value or b"" for n in (1, 2)]
+    new = [event("c", after={"id": n}).json_with_schema((ID,)).value or b"" for n in (3, 4)]
+    of_old, of_new = schemas.common("t", Bodies.of_texts(old)), schemas.common("t", Bodies.of_texts(new))
+    assert of_old is not None
+    assert of_new is not None
+    assert of_old[0] is not of_new[0]
+    assert [json.loads(body)["after"] for body in of_new[1]] == [{"id": 3}, {"id": 4}]
+    assert schemas.common("t", Bodies.of_texts([*new, *old])) is None
+
+
+@pytest.mark.parametrize("first", [b'{"schema":{"type":"struct"},"payload":{}}', b'{"schema":', b"[]"])
+def test_a_first_record_that_cannot_be_understood_decides_over_no_other(first: bytes) -> None:
+    schemas = EmbeddedSchemas()
+    good = event("c", after={"id": 1, "name": "a"}).json_with_schema().value or b""
+    assert schemas.common("t", Bodies.of_texts([first, good])) is None
+    assert schemas.common("t", Bodies.of_texts([good])) is not None
+
+
 @pytest.mark.parametrize("member", ["schema", "payload"])
 @pytest.mark.parametrize("place", ["before", "behind"])
 def test_a_member_that_is_there_twice_is_read_alike_whatever_was_read_before(member: str, place: str) -> None:

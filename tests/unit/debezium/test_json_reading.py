@@ -38,6 +38,21 @@ def test_parts_become_one_in_their_order() -> None:
     assert whole.images["after"].column(NAME).values.to_pylist() == ["a", "b", "c"]
 
 
+def numbers(*values: int | None, arrow: bool) -> Found:
+    return Found({"lsn": pa.array(values, pa.int64()) if arrow else list(values)}, {})
+
+
+def test_values_of_arrow_stay_there_and_keep_their_order() -> None:
+    whole, failed = completed(numbers(1, 0, 3, 0, 5, arrow=True), 5, np.array([1, 3]), numbers(4, arrow=False), [0])
+    assert whole.values["lsn"].equals(pa.array([1, 3, 4, 5], pa.int64()))
+    assert failed == [1]
+
+
+def test_a_number_that_arrow_does_not_hold_is_not_lost() -> None:
+    whole, _ = completed(numbers(1, 0, None, arrow=True), 3, np.array([1]), numbers(2**64, arrow=False), [])
+    assert whole.values["lsn"] == [1, 2**64, None]
+
+
 def test_what_is_void_takes_no_room_beside_what_has_been_decoded_again() -> None:
     """A text of a record that is handed over is in both, and together they could be more than Arrow takes."""
     large = "x" * 8_000_000

@@ -1,5 +1,6 @@
 """How a file's columns are encoded: dictionaries, codecs, and no compression for the smallest files."""
 
+import random
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,6 +26,20 @@ def test_dictionaries_are_kept_for_columns_that_repeat() -> None:
     )
     assert dictionary_columns(rows) == ["few", "sparse"]
     assert dictionary_columns(rows.slice(0, 0)) == []
+
+
+def test_of_many_values_an_eighth_tells_where_they_hardly_repeat() -> None:
+    order = random.Random(7)
+    rows = pa.RecordBatch.from_pydict(
+        {
+            "drawn": [order.randrange(1_900) for _ in range(8_192)],
+            "drawn with nulls": [order.randrange(1_900) if number % 2 else None for number in range(8_192)],
+            "in turn": [number % 800 for number in range(8_192)],
+            "in turn, too many": [number % 900 for number in range(8_192)],
+            "mostly null at first": [number % 1_024 if number > 600 else None for number in range(8_192)],
+        }
+    )
+    assert dictionary_columns(rows) == ["drawn", "in turn", "mostly null at first"]
 
 
 def test_the_files_first_rows_decide_over_its_encodings(tmp_path: Path) -> None:
