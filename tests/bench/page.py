@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tests.bench.arithmetic import Summary, ratio, summaries
+from tests.bench.arithmetic import MILLION, Summary, ratio, summaries
 from tests.bench.chart import Bar, Group, chart
 from tests.bench.cores import CoresResults
 from tests.bench.latency import Latencies
@@ -87,10 +87,10 @@ def ratio_table(judged: list[Verdict]) -> str:
 def figure_table(found: Mapping[tuple[str, Contender], Summary], facts: Mapping[str, Facts]) -> str:
     """All figures, one line for each workload and contender."""
     head = (
-        "| workload | bytes | | warm events/s | warm CPU s per million | events/s with start-up "
+        "| workload | bytes | | warm events/s | warm CPU s per million | million records | events/s with start-up "
         "| CPU s per million with start-up | of the limit | worker MiB | Java MiB | bytes per row |"
     )
-    lines = [head, "|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = [head, "|---|---|---|---|---|---|---|---|---|---|---|---|"]
     seen = ""
     for (name, contender), each in found.items():
         fact = facts[name]
@@ -98,7 +98,8 @@ def figure_table(found: Mapping[tuple[str, Contender], Summary], facts: Mapping[
         of_limit = ratio(each.warm, limit.warm if limit else None)
         lines.append(
             f"| {fact.about if name != seen else ''} | {f'{fact.value_bytes:,.0f}' if name != seen else ''} "
-            f"| {NAMES[contender]} | {_number(each.warm)} | {_number(each.warm_cpu, 1)} | {_number(each.total)} "
+            f"| {NAMES[contender]} | {_number(each.warm)} | {_number(each.warm_cpu, 1)} "
+            f"| {_number(each.large / MILLION, 1)} | {_number(each.total)} "
             f"| {_number(each.total_cpu, 1)} | {_percent(of_limit)} | {each.worker or _UNKNOWN} | {each.java} "
             f"| {_number(each.bytes_per_row or None)} |"
         )

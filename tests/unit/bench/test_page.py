@@ -68,12 +68,14 @@ def test_the_section_names_the_machine_and_has_every_figure() -> None:
         ),
         "\n".join(
             [
-                "| workload | bytes | | warm events/s | warm CPU s per million | events/s with start-up "
-                "| CPU s per million with start-up | of the limit | worker MiB | Java MiB | bytes per row |",
-                "|---|---|---|---|---|---|---|---|---|---|---|",
-                "| one table, one partition | 777 | limit | 200,000 | 4.0 | 66,667 | 9.0 | 100% | 100 | 600 | 50 |",
-                "|  |  | obvious job | 50,000 | 4.0 | 33,333 | 9.0 | 25% | 100 | 600 | 50 |",
-                "|  |  | bridge | 100,000 | 4.0 | 50,000 | 9.0 | 50% | 100 | 600 | 50 |",
+                "| workload | bytes | | warm events/s | warm CPU s per million | million records "
+                "| events/s with start-up | CPU s per million with start-up | of the limit "
+                "| worker MiB | Java MiB | bytes per row |",
+                "|---|---|---|---|---|---|---|---|---|---|---|---|",
+                "| one table, one partition | 777 | limit | 200,000 | 4.0 | 1.0 | 66,667 | 9.0 "
+                "| 100% | 100 | 600 | 50 |",
+                "|  |  | obvious job | 50,000 | 4.0 | 1.0 | 33,333 | 9.0 | 25% | 100 | 600 | 50 |",
+                "|  |  | bridge | 100,000 | 4.0 | 1.0 | 50,000 | 9.0 | 50% | 100 | 600 | 50 |",
             ]
         ),
     ]
