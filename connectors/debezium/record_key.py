@@ -184,8 +184,9 @@ class KeyReader:
             if not are_all(payloads, self._objects, _ANY.decode):
                 return None
             return RecordKeys([self._typed_shape(schema, schema.record)], every, payloads, {})
-        first = self._json_key(topic, present[0])
-        if isinstance(first, Rejection):
+        first, last = self._json_key(topic, present[0]), self._json_key(topic, present[len(present) - 1])
+        # A type is made of the names, which takes long of many: seldom for nothing.
+        if isinstance(first, Rejection) or isinstance(last, Rejection) or first[0] is not last[0] or len(present) == 1:
             return None
         shape, _ = first
         # With just these members some may be a schema and its key, and others not.

@@ -75,7 +75,7 @@ def position_members(connector: str) -> dict[str, Any]:
 
 def fits(value: object, kind: type | UnionType) -> bool:
     """Whether a source block's value has the type of :func:`position_members`; null always does."""
-    return value is None or isinstance(value, kind)
+    return value is None or (isinstance(value, kind) and not (kind is int and isinstance(value, bool)))
 
 
 def kinds_of(connector: str) -> dict[str, frozenset[ConnectType]]:

@@ -251,3 +251,16 @@ def test_a_truncate_beside_an_unreadable_key_is_carried() -> None:
     decoded = Decoder(DecodeOptions(rules=RULES)).decode(records(truncate, Message(b"hello", row.value)))
     assert [bad.offset for bad in decoded.bad] == [1]
     assert [chunk.offsets.tolist() for chunk in decoded.chunks] == [[0]]
+
+
+@pytest.mark.parametrize(("member", "value"), [("ts_ms", True), ("lsn", False), ("ts_ms", "now"), ("sequence", 1)])
+def test_an_odd_source_block_of_learned_rows_has_a_reason_however_many_have_it(member: str, value: object) -> None:
+    source = event("c", after={"id": 1}).source or {}
+    odd = Message(KEY, envelope(source=source | {member: value}))
+    learning = DecodeOptions(rules=TableRules(tables=(("*", TableDecoding(learn=True)),)))
+    decoded = Decoder(learning).decode(records(GOOD, *[odd] * 200))
+    kind = type(value).__name__
+    assert [(bad.reason, bad.detail) for bad in decoded.bad] == [
+        ("type mismatch", f"the source block's {member} is of type {kind}")
+    ] * 200
+    assert sum(map(len, decoded.chunks)) == 1

@@ -28,18 +28,36 @@ def test_dictionaries_are_kept_for_columns_that_repeat() -> None:
     assert dictionary_columns(rows.slice(0, 0)) == []
 
 
-def test_of_many_values_an_eighth_tells_where_they_hardly_repeat() -> None:
-    order = random.Random(7)
+@pytest.mark.parametrize("count", [4_096, 5_000, 8_192])
+@pytest.mark.parametrize("repeats", [3, 4.2, 5, 8])
+def test_values_that_come_often_enough_get_a_dictionary_in_whatever_order_they_come(count: int, repeats: float) -> None:
+    different = int(count / repeats)
+    order = random.Random(count)
+    shuffled = [number for _ in range(9) for number in order.sample(range(different), different)]
     rows = pa.RecordBatch.from_pydict(
         {
-            "drawn": [order.randrange(1_900) for _ in range(8_192)],
-            "drawn with nulls": [order.randrange(1_900) if number % 2 else None for number in range(8_192)],
-            "in turn": [number % 800 for number in range(8_192)],
-            "in turn, too many": [number % 900 for number in range(8_192)],
-            "mostly null at first": [number % 1_024 if number > 600 else None for number in range(8_192)],
+            "in turn": [f"{number % different}" for number in range(count)],
+            "each round shuffled": shuffled[:count],
+            "at random": order.choices(range(different), k=count),
+            "new ones first": [min(number, different - 1) for number in range(count)],
+            "new ones last": [max(0, number - count + different) for number in range(count)],
         }
     )
-    assert dictionary_columns(rows) == ["drawn", "in turn", "mostly null at first"]
+    assert dictionary_columns(rows) == (rows.schema.names if repeats > 4 else [])
+
+
+@pytest.mark.parametrize("nulls", [0.0, 0.1, 0.3, 0.9])
+def test_nulls_do_not_count_among_values_that_repeat(nulls: float) -> None:
+    order = random.Random(7)
+
+    def column(repeats: float) -> list[int | None]:
+        values = int(8_192 * (1 - nulls))
+        found = [number % int(values / repeats) for number in range(values)] + [None] * (8_192 - values)
+        order.shuffle(found)
+        return found
+
+    rows = pa.RecordBatch.from_pydict({"often": column(4.5), "unique": column(1), "seldom": column(3.5)})
+    assert dictionary_columns(rows) == ["often"]
 
 
 def test_the_files_first_rows_decide_over_its_encodings(tmp_path: Path) -> None:
