@@ -15,6 +15,7 @@ import pyarrow as pa
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.physical import Images, Physical
 from connectors.debezium.schema import Field, SourceTable
+from connectors.debezium.unsigned import taken
 from connectors.debezium.values import physical_type
 
 
@@ -53,18 +54,12 @@ class EventGroup:
         """The events at ``places``, ascending."""
         if len(places) == len(self.rows):
             return self
-        chosen = places.tolist()
         return EventGroup(
             rows=self.rows[places],
             connector=self.connector,
             table=self.table,
-            ops=[self.ops[place] for place in chosen],
-            source={
-                name: values.take(pa.array(places))
-                if isinstance(values, pa.Array)
-                else [values[place] for place in chosen]
-                for name, values in self.source.items()
-            },
+            ops=[self.ops[place] for place in places.tolist()],
+            source={name: taken(values, places) for name, values in self.source.items()},
             fields=self.fields,
             before=self.before.select(places),
             after=self.after.select(places),

@@ -14,7 +14,7 @@ import pyarrow as pa
 from connectors.debezium.event_group import EventGroup
 from connectors.debezium.events import Bools, Int64s
 from connectors.debezium.json_images import JsonImages
-from connectors.debezium.unsigned import Values, listed
+from connectors.debezium.unsigned import Values, listed, taken
 from connectors.json_errors import DECODE_ERRORS
 
 TOGETHER = 500
@@ -62,14 +62,8 @@ class Found:
         )
 
     def select(self, places: Int64s) -> Found:
-        chosen = places.tolist()
         return Found(
-            {
-                name: values.take(pa.array(places))
-                if isinstance(values, pa.Array)
-                else [values[place] for place in chosen]
-                for name, values in self.values.items()
-            },
+            {name: taken(values, places) for name, values in self.values.items()},
             {name: images.select(places) for name, images in self.images.items()},
         )
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from connectors.debezium.converted import present_cells
-from connectors.debezium.events import Bools
+from connectors.debezium.events import Bools, Int64s
 
 UInt64s = npt.NDArray[np.uint64]
 Values: TypeAlias = Sequence[Any] | pa.Array
@@ -25,6 +25,13 @@ def listed(values: Values | None, count: int) -> Sequence[Any]:
         return [None] * count
     found: Sequence[Any] = values.to_pylist() if isinstance(values, pa.Array) else values
     return found
+
+
+def taken(values: Values, places: Int64s) -> list[Any] | pa.Array:
+    """The values at ``places``; those of Arrow stay there."""
+    if isinstance(values, pa.Array):
+        return values.take(pa.array(places))
+    return [values[place] for place in places.tolist()]
 
 
 def unsigned_numbers(values: Values | None, count: int) -> tuple[UInt64s, Bools]:

@@ -23,13 +23,13 @@ import pyarrow as pa
 from connectors.landing_zone.row_marker import FIELD
 from connectors.landing_zone.schema import is_text, type_to_text
 
-Int64s = npt.NDArray[np.int64]
-
 FORMAT = 1
 """Version of the digest's definition; part of what is hashed."""
 
+Int64s = npt.NDArray[np.int64]
 
-_WORD = 8
+_WIDEST_NUMBER = 8
+"""Bytes of numpy's widest integer; wider values are taken as so many bytes."""
 
 
 class RowDigest:
@@ -122,8 +122,8 @@ class _ColumnDigest:
         if self._variable:
             self._update_texts(column, present)
         else:
-            width = np.dtype((np.void, self._width)) if self._width > _WORD else np.dtype(f"<i{self._width}")
-            values = np.frombuffer(column.buffers()[1], width, len(column), column.offset * self._width)
+            kind = f"<i{self._width}" if self._width <= _WIDEST_NUMBER else f"V{self._width}"
+            values = np.frombuffer(column.buffers()[1], kind, len(column), column.offset * self._width)
             self._values.update((values if present is None else values.take(present)).data)
 
     def _update_texts(self, column: pa.Array[Any], present: Int64s | None) -> None:

@@ -30,8 +30,8 @@ _TINY_ROWS = 2
 _TINY_BYTES = 64
 _REPEATS = 4
 _MANY_ROWS = SAMPLE_ROWS // 2
-_PRESENT = 7 / 8
-_DIFFERENT = 0.87
+_MOSTLY_PRESENT = 7 / 8
+_MOSTLY_DIFFERENT = 0.87
 _BUFFER_BYTES = 1 << 16
 
 
@@ -150,7 +150,7 @@ def _hardly_repeat(values: pa.Array[Any]) -> bool:
     Of values that all come four times, 83 to 85 of 100 differ there, of those that come more often fewer.
     """
     present = len(values) - values.null_count
-    return bool(present >= len(values) * _PRESENT and _distinct(values) > present * _DIFFERENT)
+    return bool(present >= len(values) * _MOSTLY_PRESENT and _distinct(values) > present * _MOSTLY_DIFFERENT)
 
 
 @lru_cache(maxsize=64)
