@@ -68,7 +68,7 @@ def test_keys_of_many_fields_are_forgotten_sooner(monkeypatch: pytest.MonkeyPatc
         kept.append(sum(len(shape.names) for shape in decoder._keys._shapes.values()))
         assert len(decoder._keys._strict) <= 1
     # Forgotten all at once, then remembered anew.
-    assert (min(kept), max(kept)) == (200, 1_000)
+    assert 0 < min(kept) < max(kept) <= 1_000
 
 
 def test_keys_are_read_the_same_whatever_was_forgotten_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
