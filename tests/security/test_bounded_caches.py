@@ -11,6 +11,7 @@ from connectors.debezium.decoder import Decoder
 from connectors.debezium.embedded_schema import EmbeddedSchemas
 from connectors.debezium.json_layout import EnvelopeLayout
 from connectors.debezium.options import DecodeOptions
+from connectors.debezium.record_key import KeyShape
 from connectors.debezium.schema import ConnectType, Field
 from tests.security.bombs import GOOD, decoded, fates
 from tests.unit.debezium.builders import (
@@ -60,15 +61,23 @@ def test_keys_of_many_fields_are_forgotten_sooner(monkeypatch: pytest.MonkeyPatc
     registry = SchemaRegistry()
     decoder = Decoder(DecodeOptions(rules=DECLARED), registry)
     kept: list[int] = []
+    keep = decoder._keys._keep
+
+    def counted(identity: object, shape: KeyShape) -> KeyShape:
+        kept_shape = keep(identity, shape)
+        kept.append(sum(len(each.names) for each in decoder._keys._shapes.values()))
+        return kept_shape
+
+    monkeypatch.setattr(decoder._keys, "_keep", counted)
     for number in range(30):
         wide = tuple(Field(f"t{number}_{place}", ConnectType.INT32) for place in range(100))
         typed = event("c", after={"id": 1}, key=dict.fromkeys((field.name for field in wide), 1))
         decoder.decode(records(*(Message(key_of(20 * number + n, 100), GOOD.json().value) for n in range(20))))
         decoder.decode(records(typed.json_with_schema(key_columns=wide), typed.avro(registry, key_columns=wide)))
-        kept.append(sum(len(shape.names) for shape in decoder._keys._shapes.values()))
         assert len(decoder._keys._strict) <= 1
-    # Forgotten all at once, then remembered anew.
-    assert 0 < min(kept) < max(kept) <= 1_000
+    # Counted whenever a key is remembered: up to the bound, then forgotten all at once and remembered anew.
+    assert len(kept) >= 30 * 22
+    assert kept == [100 * (1 + number % 10) for number in range(len(kept))]
 
 
 def test_keys_are_read_the_same_whatever_was_forgotten_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
